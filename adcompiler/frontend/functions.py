@@ -7,6 +7,7 @@ import weakref
 
 from adcompiler.frontend.inlined_generators import with_inlined_generators
 from adcompiler.frontend.parser import parse
+from adcompiler.frontend.private_names import write_private_names
 from adcompiler.frontend.source import parse_function
 from adcompiler.ir.nodes import Function
 
@@ -28,6 +29,7 @@ def lower(function: types.FunctionType) -> Function:
         found = None
     if found is None:
         parsed = parse_function(function)
+        write_private_names(parsed.node, code)
         first = parsed.source.first_line
         indent = " " * parsed.source.indent
         texts = parsed.source.text.splitlines()

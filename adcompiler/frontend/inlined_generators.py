@@ -20,6 +20,7 @@ from adcompiler.errors import ADError
 from adcompiler.frontend.generator_functions import is_generator
 from adcompiler.frontend.names import FUNCTIONS, assigned_names, own_nodes
 from adcompiler.frontend.placing import unused_name
+from adcompiler.frontend.private_names import write_private_names
 from adcompiler.frontend.source import parse_function
 from adcompiler.frontend.walking import walk
 
@@ -175,6 +176,7 @@ class Writer(gast.NodeTransformer):  # type: ignore[misc]
             parsed = parse_function(found).node
         except ADError:
             return None
+        write_private_names(parsed, found.__code__)
         own = {*assigned_names(parsed), *(n.id for n in walk(parsed.args)
                                           if isinstance(n, gast.Name))}
         free = {n.id for n in walk(parsed) if isinstance(n, gast.Name)} - own

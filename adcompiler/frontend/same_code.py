@@ -57,7 +57,8 @@ def has_signature_of(
     counts = (len(node.args.posonlyargs), len(node.args.kwonlyargs))
     return (
         counts == (live.co_posonlyargcount, live.co_kwonlyargcount)
-        and tuple(each.arg for each in arguments) == live.co_varnames[: len(arguments)]
+        and all(name == each.arg or name.endswith(each.arg)  # a private one follows its class
+                for name, each in zip(live.co_varnames, arguments, strict=False))
         and bool(node.args.vararg) == bool(live.co_flags & _VARARGS)
         and bool(node.args.kwarg) == bool(live.co_flags & _VARKEYWORDS)
     )
@@ -156,12 +157,7 @@ def _scope_of(live: CodeType) -> tuple[ast.Module, list[ast.stmt], int]:
 
     A function around it binds its free variables; a class around it gives ``__name`` its mangling.
     """
-    path = live.co_qualname.split(".")
-    classes = [
-        part
-        for part, inner in itertools.pairwise(path)
-        if part != "<locals>" and inner != "<locals>"
-    ]
+    cls = class_around(live)
     wrapper = ast.Module(body=[], type_ignores=[])
     place, depth = wrapper.body, 0
     if live.co_freevars:
@@ -169,17 +165,28 @@ def _scope_of(live: CodeType) -> tuple[ast.Module, list[ast.stmt], int]:
         [outer] = ast.parse("def outer(): pass").body
         assert isinstance(outer, ast.FunctionDef)
         outer.args.args, outer.body = free, []
-        if classes and classes[-1] not in live.co_freevars:
-            outer.body.append(ast.Global([classes[-1]]))
+        if cls and cls not in live.co_freevars:
+            outer.body.append(ast.Global([cls]))
         place.append(outer)
         place, depth = outer.body, depth + 1
-    if classes:
+    if cls:
         [around] = ast.parse("class Around: pass").body
         assert isinstance(around, ast.ClassDef)
-        around.name, around.body = classes[-1], []
+        around.name, around.body = cls, []
         place.append(around)
         place, depth = around.body, depth + 1
     return wrapper, place, depth
+
+
+def class_around(live: CodeType) -> str:
+    """Return the name of the innermost class in whose text the code stands, or ""."""
+    path = live.co_qualname.split(".")
+    classes = [
+        part
+        for part, inner in itertools.pairwise(path)
+        if part != "<locals>" and inner != "<locals>"
+    ]
+    return classes[-1] if classes else ""
 
 
 def same_code(one: CodeType, other: CodeType) -> bool:

@@ -33,7 +33,7 @@ from adcompiler.specialise.local_classes import local_class
 from adcompiler.specialise.late_attributes import raise_if_late, with_declared
 from adcompiler.specialise.loops import Loops
 from adcompiler.specialise.narrowing import cut, is_left_out, left_out, narrow
-from adcompiler.specialise.objects import mangled, written_super
+from adcompiler.specialise.objects import written_super
 from adcompiler.specialise.regions import Regions
 from adcompiler.specialise.storage.choices import (
     Place, handed_out, one_of, places_of_arms, truth_of,
@@ -393,7 +393,6 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
             case Item(obj, index):
                 result = self.item(self.value(obj, env), self.value(index, env), origin, name)
             case Attribute(obj, attribute):
-                attribute = mangled(attribute, scope)
                 result = self.attribute(self.value(obj, env), attribute, origin, name)
             case Pack(kind, items, keys):
                 result = self.display(kind, items, keys, env, origin, name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import types as python_types
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from adcompiler.errors import ADError
@@ -95,23 +95,6 @@ def call_raw(
         return refused
     bound = [obj, *args] if hasattr(type(raw), "__get__") else args
     return s.call(s.unit.relied.static(raw, path), bound, kwargs, origin, hint)
-
-
-def mangled(name: str, scope: Scope | None) -> str:
-    """Return the name that a private attribute, ``__name`` in a class, has in compiled code."""
-    if scope is None or not name.startswith("__") or name.endswith("__"):
-        return name
-    found = {other for other in names_of_code(scope.function.__code__) if other.endswith(name)}
-    private = [other for other in found if other[0] == "_" and other[1] != "_"]
-    return private[0] if name not in found and len(private) == 1 else name
-
-
-def names_of_code(code: python_types.CodeType) -> Iterator[str]:
-    """Yield the names in a code object and in those of the functions defined inside it."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, python_types.CodeType):
-            yield from names_of_code(constant)
 
 
 # -- super() ---------------------------------------------------------------------------------------
