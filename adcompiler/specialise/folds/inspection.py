@@ -252,10 +252,12 @@ def fold_is(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) 
         if not isinstance(type_, (t.Unknown, t.Static, t.Bottom)):
             return Const(False)
     types_ = [s.unit.type(atom) for atom in args]
-    if all(isinstance(type_, (t.Scalar, t.Text, t.Tuple)) for type_ in types_):
-        classes = [{cls for cls in VALUES if may_be_of_class(type_, cls)} for type_ in types_]
-        return refuse_identity(s, origin) if classes[0] & classes[1] else None
-    return None
+    if not all(isinstance(type_, (t.Scalar, t.Text, t.Tuple)) for type_ in types_):
+        return None
+    common = set(classes_of(types_[0])) & set(classes_of(types_[1]))
+    if not common:
+        return Const(False)
+    return None if common == {("bool", None)} else refuse_identity(s, origin)
 
 
 VALUES = (int, float, complex, str, bytes, tuple, frozenset)
@@ -269,17 +271,17 @@ def same_value(one: Any, other: Any) -> bool:
 
 def may_be_of_class(type_: t.Type, cls: type) -> bool:
     """Say whether a value of a type may be of one of ``VALUES``."""
-    match type_:
-        case t.Scalar(kind, dtype, among):
-            return any(kind == cls.__name__ and dtype is None
-                       for kind, dtype in among or ((kind, dtype),))
-        case t.Text():
-            return cls is str
-        case t.Tuple():
-            return cls is tuple
-        case t.Static(value):
-            return type(value) is cls
-    return isinstance(type_, (t.Unknown, t.Bottom))
+    if isinstance(type_, t.Static):
+        return type(type_.value) is cls
+    return isinstance(type_, (t.Unknown, t.Bottom)) or (cls.__name__, None) in classes_of(type_)
+
+
+def classes_of(type_: t.Type) -> tuple[tuple[str, str | None], ...]:
+    """Return the classes that a number, text or tuple may be of; those of NumPy with a dtype."""
+    if isinstance(type_, t.Scalar):
+        return type_.among or ((type_.kind, type_.dtype),)
+    named = {t.Text: "str", t.Tuple: "tuple"}.get(type(type_))
+    return () if named is None else ((named, None),)
 
 
 def refuse_identity(s: Writer, origin: Origin) -> Any:
