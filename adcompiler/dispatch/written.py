@@ -19,6 +19,7 @@ from adcompiler.dispatch.targets import (
     find_target, has_own_rule, named_forward, takes_anything,
 )
 from adcompiler.errors import ArgumentsError
+from adcompiler.runtime.records import is_record
 from adcompiler.specialise.calls.libraries import is_library
 from adcompiler.typed.derivatives import is_derivative
 
@@ -63,9 +64,16 @@ def has_own_containers(function: Callable[..., Any], argnums: Argnums) -> bool:
         parameters[one].name if isinstance(one, int) and -len(parameters) <= one < len(parameters)
         else str(one).partition(".")[0] for one in wanted
     }
-    written = {p.name for p in parameters if type(p.default) in (list, dict, set, np.ndarray)}
+    written = {p.name for p in parameters if may_be_written(p.default)}
     starred = any(p.kind in STARS for p in parameters)
     return bool(written) and not written & names and not starred and not has_own_rule(function)
+
+
+def may_be_written(value: Any) -> bool:
+    """Say whether a value is an array, a container or an instance of a plain class."""
+    if isinstance(value, tuple):
+        return any(map(may_be_written, value))
+    return type(value) in (list, dict, set, np.ndarray) or is_record(value)
 
 
 def takes_any_number(function: Callable[..., Any]) -> bool:

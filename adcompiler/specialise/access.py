@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from functools import singledispatchmethod
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from adcompiler.specialise.calls.operator_methods import call_operator, has_text
 from adcompiler.specialise.calls.sparse_matrices import refuse_part
 from adcompiler.specialise.late_attributes import read_late, refuse_flagged
 from adcompiler.specialise.objects import (
-    attribute_of_instance, call_raw, class_data, dict_owner, field_of, find_raw,
+    attribute_of_instance, call_raw, class_data, dict_owner, field_of, find_raw, live_class,
     namedtuple_attribute, super_attribute,
 )
 from adcompiler.specialise.result_types import ResultTypes, cut_out
@@ -45,6 +45,14 @@ def data_attribute(value: Any, name: str) -> Any:
     if callable(found):
         raise CannotStandInError(name)
     return found
+
+
+def holder_of(owner: Any, name: str) -> Any:
+    """Return the class or function that holds an attribute of ``owner``; None for other values."""
+    if isinstance(owner, type):
+        found = find_raw(owner, name)
+        return None if found is None else found[0]
+    return owner if isinstance(owner, FunctionType) and name in vars(owner) else None
 
 
 class Access(ResultTypes):
@@ -266,6 +274,10 @@ class Access(ResultTypes):
             return self.heap.global_value(Global(str(module), name), type_, hint, origin)
         if module is not None:
             return self.let(Global(str(module), name), type_, hint, origin)
+        owner = holder_of(obj.value, name)
+        if owner is not None and self.heap is not None and is_mutable(type_):
+            holder = obj if owner is obj.value else live_class(self, owner)
+            return self.heap.attribute_value(holder, name, type_, hint, origin)
         return self.let(Attribute(obj, name), type_, hint, origin)
 
     def array_attribute(

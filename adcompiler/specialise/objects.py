@@ -10,6 +10,7 @@ import types as python_types
 from collections.abc import Mapping
 from typing import Any
 
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
@@ -70,6 +71,9 @@ def class_data(s: Writer, cls: type, name: str, origin: Origin, hint: str) -> At
     if isinstance(type_, t.Static):
         return s.unit.relied.static(value, path)
     s.unit.relied.facts[path] = value
+    found = find_raw(cls, name)
+    if s.heap is not None and is_mutable(type_) and found is not None:
+        return s.heap.attribute_value(live_class(s, found[0]), name, type_, hint, origin)
     return s.let(Attribute(live_class(s, cls), name), type_, hint, origin)
 
 

@@ -13,6 +13,12 @@ from adcompiler.runtime import cell_value
 from adcompiler.structs import dataclass
 
 
+Place = tuple[str, str]
+"""What tells an object outside of a function from others: a global, an attribute of a class."""
+Read = tuple[tuple[Var, Rhs, t.Type], ...]
+"""How such an object is read: the variables of the statements, the last of which is the object."""
+
+
 @dataclass(eq=False)
 class Callee:
     """A function compiled on its own and called by name: recursive ones and large ones.
@@ -24,9 +30,11 @@ class Callee:
     nothing, ``may`` is not known, a number is the position of the parameter that it is.
     ``given`` says that it is given to another function, or run again in a sweep (``again``: then it
     saves nothing); ``lifted`` is the data of modules and cells that it is passed instead of
-    reading it. ``helpers`` are other functions that its code calls by their names. ``assumed`` are
-    functions around it that it calls, of which it took for known what had been found by then;
-    ``checked`` is the function with what emitted code has to check.
+    reading it. ``reads`` tells how the objects outside that it refers to are read, ``opens`` what
+    it does that only code in the place of a call can follow, and what to write instead.
+    ``helpers`` are other functions that its code calls by their names. ``assumed`` are functions
+    around it that it calls, of which it took for known what had been found by then; ``checked`` is
+    the function with what emitted code has to check.
     """
 
     name: str
@@ -42,6 +50,8 @@ class Callee:
     given: bool = False
     again: bool = False
     lifted: list[tuple[Var, Rhs]] = field(default_factory=list)
+    reads: dict[Place, Read] = field(default_factory=dict)
+    opens: tuple[str, str] | None = None
     helpers: tuple[Function, ...] = ()
     assumed: set[Callee] = field(default_factory=set)
     checked: Function | None = None

@@ -30,7 +30,10 @@ from adcompiler.typed.derivatives import Wanted
 
 @dataclass(frozen=True)
 class Called:
-    """A call of the function to be differentiated: its IR with the atoms that it is given."""
+    """A call of the function to be differentiated: its IR with the atoms that it is given.
+
+    ``defaults`` are those among them that are default values, and no arguments of the call.
+    """
 
     function: Function
     bound: list[Atom]
@@ -38,6 +41,7 @@ class Called:
     itself: Atom
     scope: Scope | None
     identity: Any
+    defaults: frozenset[Atom] = frozenset()
 
 
 def resolved(
@@ -76,9 +80,17 @@ def resolved_python(
         return None
     emitted = function in s.unit.derivatives.emitted
     scope = Scope(function, None if emitted else s.unit.relied.path_of(function), emitted)
-    default = defaults_of(s, func, function, definition, origin)
+    value_of, defaults = defaults_of(s, func, function, definition, origin), set()
+
+    def default(param: Param) -> Atom | None:
+        value = value_of(param)
+        if isinstance(value, Var):
+            defaults.add(value)
+        return value
+
     bound = bind(s, definition, args, kwargs, default, origin)
-    return None if bound is None else Called(definition, bound, (), func, scope, function)
+    return None if bound is None else Called(
+        definition, bound, (), func, scope, function, frozenset(defaults))
 
 
 def forwarding(

@@ -154,8 +154,9 @@ def typed_function(
     value = UNDEF if yields is None else yields[0]
     refuse_new_attributes(s, parts, function.origin)
     finals = heap.written([*params, *parts.held], {})
-    own = {inner[atom] for atom in called.bound if atom in inner}
-    for var, _ in finals:
+    own = {inner[atom] for atom in called.bound if atom in inner and atom not in called.defaults}
+    made = set(inner.values()) - set(params) - own  # what holds functions, made anew
+    for var in (*(var for var, _ in finals), *(root for root in heap.state.latest if root in made)):
         if var not in own:
             refuse_effect(derived, origin, f"`{var.name}`")
     derived.written = tuple(params.index(var) for var, _ in finals if var in own)

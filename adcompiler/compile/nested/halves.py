@@ -101,10 +101,7 @@ def with_parts_apart(
         unit.types[apart] = unit.type(real)
         unit.shapes[apart] = unit.shape_class(real)
         bound[i], given[apart] = apart, real
-    called = Called(
-        called.function, bound, called.captures, called.itself, called.scope, called.identity
-    )
-    return called, places, given
+    return replace(called, bound=bound), places, given
 
 
 @dataclass(frozen=True)

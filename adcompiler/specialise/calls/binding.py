@@ -187,6 +187,8 @@ def literal(
         path = s.unit.relied.paths.get(id(owner.value))
         if path is not None and kind != "attr":
             s.unit.relied.facts[*path, step] = value
+        if kind == "attr":
+            return s.heap.attribute_value(owner, str(key), type_, "owner", origin)
         return s.heap.held_value(owner, kind, key, type_, origin)
     if kind == "attr":
         return s.let(Attribute(owner, str(key)), type_, str(key), origin)

@@ -19,6 +19,9 @@ from adcompiler.ops.registry import hashable
 from adcompiler.runtime import record
 from adcompiler.specialise.calls.binding import environment, shown_name
 from adcompiler.specialise.calls.derivatives import is_maker, parts_of_made
+from adcompiler.specialise.calls.unpassed import (
+    has_known_parts, lost_write, needs_opening, repeated,
+)
 from adcompiler.specialise.objects import open_parts
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
@@ -40,8 +43,9 @@ def call_compiled(
 ) -> Atom | None:
     """Write a call of ``function`` compiled on its own for these argument types.
 
-    None if it has to be opened: it writes into a container whose parts have names of their own, or
-    gives an instance new attributes.
+    None if it has to be opened: it writes into a container whose parts have names of their own,
+    into one that holds functions, or into what is none of its arguments; reads what was written
+    here; or gives an instance new attributes.
     """
     found = compiled_callee(s, function, bound, captures, itself, scope, origin, identity)
     if found is None:
@@ -49,6 +53,15 @@ def call_compiled(
     callee, kept = found
     if identity in s.unit.calls.giving and identity not in s.unit.calls.active:
         return None
+    opens = needs_opening(s, callee, origin)
+    if opens is not None:
+        if identity not in s.unit.calls.active and not repeated(s, identity):
+            return None
+        problem, instead = opens
+        return s.reject(
+            origin, f"{shown_name(function)}() is compiled on its own, as it is recursive or "
+            f"called often, and {problem}", instead, "aliases",
+        )
     if any(has_known_parts(s, atom) for i, atom in enumerate(kept) if i in callee.written):
         if identity not in s.unit.calls.active:
             return None
@@ -85,7 +98,7 @@ def compiled_callee(
     owner = None if scope is None else scope.function
     keys = [key_of(s, a, inside, itself, kept) for a in inputs]
     cells = {
-        name: s.free(name, Scope(unit.root, ()), origin)
+        name: now(s, s.free(name, Scope(unit.root, ()), origin), origin)
         for name in cells_read(s, function, inputs)
     }
     keys += [(name, key_of(s, atom, inside, itself, kept)) for name, atom in cells.items()]
@@ -109,6 +122,11 @@ def compiled_callee(
     return callee, list(kept)
 
 
+def now(s: Writer, atom: Atom, origin: Origin) -> Atom:
+    """Return what a variable refers to now."""
+    return atom if s.heap is None else s.heap.current(atom, origin)
+
+
 def note_assumptions(unit: Unit, callee: Callee) -> None:
     """Note for the functions being compiled that what they call is not compiled to its end yet."""
     pending = unit.calls.pending
@@ -123,12 +141,6 @@ def forget_what_assumed(unit: Unit, callee: Callee) -> None:
     for key in [key for key, inner in callees.items() if callee in inner.assumed]:
         if callees[key] not in unit.calls.pending:
             del callees[key]
-
-
-def has_known_parts(s: Writer, atom: Atom) -> bool:
-    """Say whether a container was made here of values that can be written into."""
-    parts = None if s.heap is None else s.heap.parts(atom)
-    return parts is not None and any(is_mutable(s.unit.type(part)) for part in parts)
 
 
 def write_call(
@@ -331,7 +343,11 @@ def compile_callee(
                 yields = s.block(function.body, env, scope)
             if heap is not None:
                 out[:0] = heap.prologue
-                changed, yields = finals(s, heap, callee, params, yields, out)
+                known = len(callee.reads)
+                callee.reads.update(heap.reads)
+                made = {new for new in inner.values() if isinstance(new, Var)}
+                changed, yields = finals(s, heap, callee, params, made, yields, out)
+                changed |= len(callee.reads) > known
             else:
                 changed = False
         finally:
@@ -375,28 +391,22 @@ def refuse_widening(s: Writer, function: Function) -> None:
 
 
 def finals(
-    s: Writer, heap: Heap, callee: Callee, params: list[Param],
+    s: Writer, heap: Heap, callee: Callee, params: list[Param], made: set[Var],
     yields: tuple[Atom, ...] | None, out: list[Statement],
 ) -> tuple[bool, tuple[Atom, ...] | None]:
     """Note what a function writes into and gives; return whether that is new, and what it yields.
 
     A function that writes into parameters returns a tuple: its result, then what they became.
+    ``made`` are the values inside that stand for arguments.
     """
-    before = (callee.written, callee.gives, callee.unsure)
+    before = (callee.written, callee.gives, callee.unsure, callee.opens)
     positions = {p.var: i for i, p in enumerate(params)}
     here = s.unit.calls.sites[-1]
-    for root in heap.state.latest:
-        if root not in positions and not heap.levels.get(root) and (
-            root in heap.globals.values() or root in s.unit.relied.captured.values()
-        ):
-            s.reject(
-                here, f"a function that is compiled on its own writes into `{root.name}`, which "
-                "is not one of its arguments", "pass it as an argument", "aliases",
-            )
+    callee.opens = callee.opens or lost_write(s, heap, positions, made - set(positions), yields)
     found = {i for var, i in positions.items() if var in heap.state.latest} | set(callee.written)
     callee.written = tuple(sorted(found))
     if yields is None:
-        return (callee.written, callee.gives, callee.unsure) != before, None
+        return (callee.written, callee.gives, callee.unsure, callee.opens) != before, None
     value = yields[0]
     there = heap.reference(value) if isinstance(value, Var) else None
     if there is None or not is_mutable(s.unit.type(value)):
@@ -431,7 +441,8 @@ def finals(
             yields = (s.let(
                 Pack("tuple", tuple(parts)), t.Tuple(tuple(map(s.unit.type, parts))), "parts", here
             ),)
-    return (callee.written, callee.gives, callee.unsure) != before or types != callee.finals, yields
+    after = (callee.written, callee.gives, callee.unsure, callee.opens)
+    return after != before or types != callee.finals, yields
 
 
 def made_anew(s: Writer, atom: Atom, inner: dict[Atom, Atom]) -> Atom:

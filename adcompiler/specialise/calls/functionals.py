@@ -6,15 +6,13 @@ Nothing about such a function may depend on how often it runs, as the derivative
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-
 from adcompiler.analyses.purity import EFFECTS, WRITERS, checks
-from adcompiler.analyses.storage import is_mutable
 from adcompiler.errors import Finding
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
@@ -141,8 +139,35 @@ def compile_given(
     if not callee.given:
         callee.given = True
         lift_data(s, callee, origin)
+    if refuse_stale(s, callee, function.name, origin):
+        return None
     rest = kept[len(variables):]
-    return callee, [*rest, *(read_again(s, var, rhs, origin) for var, rhs in callee.lifted)]
+    return callee, [*rest, *(
+        read_again(s, callee, var, rhs, origin) for var, rhs in callee.lifted)]
+
+
+def refuse_stale(s: Writer, callee: Callee, name: str, origin: Origin) -> bool:
+    """Report a function that reads what was written here, and is not passed it; say whether."""
+    if s.heap is None:
+        return False
+    inside = [callee] if callee.recursive else called_by(callee)
+    stale = [var for one in inside if (var := s.heap.enter_reads(one, origin)) is not None]
+    if stale:
+        s.reject(
+            origin, f"a function that {name}() calls reads `{stale[0].name}`, which was written "
+            "into before", "pass it as an argument", "aliases",
+        )
+    return bool(stale)
+
+
+def called_by(callee: Callee) -> list[Callee]:
+    """Return the functions compiled on their own that the code of one calls."""
+    assert callee.function is not None
+    return list(dict.fromkeys(
+        statement.rhs.func.value for statement in walk(callee.function.body)
+        if isinstance(statement, (Let, Do)) and isinstance(statement.rhs, Call)
+        and isinstance(statement.rhs.func, Const) and isinstance(statement.rhs.func.value, Callee)
+    ))
 
 
 def placeholder(s: Writer, like: Atom) -> Var:
@@ -207,6 +232,8 @@ def may_run_again(s: Writer, callee: Callee, name: str, origin: Origin) -> bool:
     problem = ""
     if callee.written or callee.unsure:
         problem = f"{shown} writes into what it is given, and would do so again"
+    elif callee.opens:
+        problem = f"{shown} {callee.opens[0]}, and would do so again"
     elif effect := next(effects(s.unit, callee, set()), None):
         problem = f"{shown} {effect}, and would do so again"
     if problem:
@@ -266,13 +293,14 @@ def lift_data(s: Writer, callee: Callee, origin: Origin) -> None:
     assert function is not None
     found: dict[Any, Var] = {}
     mapping: dict[Var, Atom] = {}
+    outside = {reads[-1][0] for reads in callee.reads.values()}
 
     def without(block: Block) -> Block:
         return replace(block, statements=tuple(kept(block)))
 
     def kept(block: Block) -> Iterator[Statement]:
         for statement in block.statements:
-            key = None if callee.recursive else data_read(statement)
+            key = None if callee.recursive else data_read(statement, outside)
             if key is None:
                 yield with_blocks(statement, without)
                 continue
@@ -289,19 +317,25 @@ def lift_data(s: Writer, callee: Callee, origin: Origin) -> None:
     callee.function = replace(function, params=params, body=body)
 
 
-def data_read(statement: Statement) -> Any:
-    """Return what tells the data that a statement reads from other data; None if it reads none."""
+def data_read(statement: Statement, outside: Collection[Var]) -> Any:
+    """Return what tells the data that a statement reads from other data; None if it reads none.
+
+    ``outside`` are the objects that the function refers to, read by one statement each.
+    """
     match statement:
         case Let(rhs=Global(module, path)):
             return module, path
         case Let(rhs=Call(Const(function), (Const(owner), Const(index)))) if function is cell_value:
             return id(owner), index
+        case Let(target) if target in outside:
+            return target
     return None
 
 
-def read_again(s: Writer, var: Var, rhs: Rhs, origin: Origin) -> Atom:
+def read_again(s: Writer, callee: Callee, var: Var, rhs: Rhs, origin: Origin) -> Atom:
     """Write the reading of data of a module or cell where a function that reads it is called."""
-    type_ = s.unit.type(var)
-    if isinstance(rhs, Global) and s.heap is not None and is_mutable(type_):
-        return s.heap.current(s.heap.global_value(rhs, type_, var.name, origin), origin)
-    return s.let(rhs, type_, var.name, origin, False)
+    heap = s.heap
+    for place, reads in callee.reads.items():
+        if reads[-1][0] is var and heap is not None:
+            return heap.current(heap.outside_again(place, reads, origin), origin)
+    return s.let(rhs, s.unit.type(var), var.name, origin, False)

@@ -18,6 +18,7 @@ from adcompiler.runtime import choose, record
 from adcompiler.runtime.shaping import reshape_view
 from adcompiler.specialise.storage.state import Change, Reference, State
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.callee import Place, Read
 
 Name = TypeVar("Name")
 
@@ -62,6 +63,8 @@ class Aliases:
     roots that were copied since, because somebody else held them as well. ``callers`` are roots
     that are given back to the caller, ``given_away`` what a function of which nothing is known
     was given, with its name, ``opaque`` what results of such functions may refer to copies of.
+    ``globals`` are the objects that were there before and are no arguments: those of modules,
+    classes, functions and cells; ``reads`` tells how each is read.
     """
 
     def __init__(self, s: Writer) -> None:
@@ -85,7 +88,8 @@ class Aliases:
         self.derived_of: dict[Atom, set[Var]] = {}
         self.sharing = Sharing(s.unit.type, s.unit.definition)
         self.repackings: set[Atom] = set()
-        self.globals: dict[tuple[str, str], Var] = {}
+        self.globals: dict[Place, Var] = {}
+        self.reads: dict[Place, Read] = {}
         self.prologue: list[Statement] = []
         self.given_away: dict[tuple[Var, Origin], str] = {}
         self.opaque: dict[Var, tuple[Var, ...]] = {}

@@ -8,7 +8,7 @@ from typing import Any
 from adcompiler.analyses.purity import is_destructive
 from adcompiler.analyses.storage import is_container
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Origin, Update, Var
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Update, Var
 from adcompiler.specialise.storage.aliases import Aliases, rhs_is_record
 from adcompiler.specialise.storage.state import Change, Reference
 from adcompiler.specialise.storage.stored_types import may_hold
@@ -35,6 +35,7 @@ class Changes(Aliases):
             self.state.exclusive[new] = self.state.exclusive[before]
         if origin is None:
             return
+        self.refuse_foreign(root, origin)
         if self.state.choices.pop(root, None) is not None:
             for other in self.behind[root]:
                 self.state.invalidated.note(other, origin, root)
@@ -54,6 +55,16 @@ class Changes(Aliases):
             if written is None or may_hold(self.s.unit.type(other), written):
                 for lost in (other, *self.derived.get(other, ())):
                     self.state.invalidated.note(lost, origin, root)
+
+    def refuse_foreign(self, root: Var, origin: Origin) -> None:
+        """Report a write into what was there before, and would not be given back."""
+        match self.s.unit.definition(root):
+            case Attribute(Const(), name) if root not in self.globals.values():
+                self.s.reject(
+                    origin, f"this writes into the attribute `{name}` of what is no instance, "
+                    "class or module of Python", "keep the value in a dict of the module, or in an "
+                    "attribute of an instance", "unknown-writes",
+                )
 
     def is_apart(self, other: Var, root: Var, written: t.Type) -> bool:
         """Say whether a root is another instance than the one written, and cannot hold that."""

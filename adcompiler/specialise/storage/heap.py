@@ -24,9 +24,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Global, Item, Let, Origin, Var
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Call, Const, Global, Item, Let, Origin, Rhs, Var, substitute,
+)
 from adcompiler.specialise.storage.joining import Joining
 from adcompiler.specialise.storage.state import Reference
+from adcompiler.typed.callee import Callee, Place
+
+Made = tuple[Var, Rhs, t.Type]
 
 
 class Heap(Joining):
@@ -34,48 +39,65 @@ class Heap(Joining):
 
     def global_value(self, rhs: Global, type_: t.Type, name: str, origin: Origin) -> Var:
         """Return the variable for an object that a global name refers to, read at the start."""
-        key = (rhs.module, rhs.path)
-        var = self.globals.get(key)
-        if var is None:
-            var = self.globals[key] = Var(name)
-            self.s.unit.record(var, rhs, type_)
-            self.prologue.append(Let(var, rhs, origin))
-        return var
+        return self.outside((rhs.module, rhs.path), [(Var(name), rhs, type_)], origin)
 
     def cell_value(self, cell: Any, read: Call, type_: t.Type, name: str, origin: Origin) -> Var:
         """Return the variable for what a cell of a closure holds, read at the start."""
-        key = (f"cell {id(cell)}", name)
-        var = self.globals.get(key)
-        if var is None:
-            var = self.globals[key] = Var(name)
-            self.s.unit.record(var, read, type_)
-            self.references[var] = Reference(var, (), var)
-            self.state.exclusive[var] = False
-            self.prologue.append(Let(var, read, origin))
-        return var
+        return self.outside((f"cell {id(cell)}", name), [(Var(name), read, type_)], origin)
 
     def held_value(
         self, owner: Const, kind: str, key: Any, type_: t.Type, origin: Origin
     ) -> Var:
         """Return the variable for what a function object holds, which is read at the start.
 
-        ``kind`` is the attribute of the function that has it, and ``key`` where it is there; with
-        the kind ``attr`` it is the attribute named ``key``, such as the owner of a bound method.
+        ``kind`` is the attribute of the function that has it, and ``key`` where it is there.
         """
-        place = (f"{kind} of {id(owner.value)}", str(key))
-        var = self.globals.get(place)
-        if var is None:
-            holder, var = Var(kind), Var("default" if kind != "attr" else "owner")
-            self.globals[place] = var
-            for target, rhs, its_type in (
-                ((var, Attribute(owner, str(key)), type_),) if kind == "attr" else (
-                    (holder, Attribute(owner, kind), t.UNKNOWN),
-                    (var, Item(holder, Const(key)), type_),
-                )
-            ):
-                self.s.unit.record(target, rhs, its_type)
-                self.prologue.append(Let(target, rhs, origin))
-        return var
+        holder, var = Var(kind), Var("default")
+        return self.outside((f"{kind} of {id(owner.value)}", str(key)), [
+            (holder, Attribute(owner, kind), t.UNKNOWN), (var, Item(holder, Const(key)), type_),
+        ], origin)
+
+    def attribute_value(
+        self, owner: Const, name: str, type_: t.Type, hint: str, origin: Origin
+    ) -> Var:
+        """Return the variable for an attribute of a class or function, read at the start."""
+        rhs = Attribute(owner, name)
+        place = (f"attributes of {id(owner.value)}", name)
+        return self.outside(place, [(Var(hint), rhs, type_)], origin)
+
+    def outside(self, place: Place, reads: Iterable[Made], origin: Origin) -> Var:
+        """Return the variable for an object that was there before the code ran, and is no argument.
+
+        The first time ``reads`` are written at the start; the last of them is the object.
+        """
+        if place not in self.globals:
+            self.reads[place] = tuple(reads)
+            for var, rhs, type_ in self.reads[place]:
+                self.s.unit.record(var, rhs, type_)
+                self.prologue.append(Let(var, rhs, origin))
+            var = self.globals[place] = self.reads[place][-1][0]
+            self.references[var] = Reference(var, (), var)
+            self.foreign |= {var}
+        return self.globals[place]
+
+    def outside_again(self, place: Place, reads: Iterable[Made], origin: Origin) -> Var:
+        """Return the variable for an object outside that another function reads as ``reads`` do."""
+        again = {var: Var(var.name) for var, _, _ in reads}
+        return self.outside(place, (
+            (again[var], substitute(rhs, again), type_) for var, rhs, type_ in reads
+        ), origin)
+
+    def enter_reads(self, callee: Callee, origin: Origin) -> Var | None:
+        """Enter the objects outside that a function compiled on its own refers to.
+
+        Returns one that has been written since, which that function would not see.
+        """
+        stale = None
+        for place, reads in callee.reads.items():
+            var = self.outside_again(place, reads, origin)
+            if self.written_value(self.state.value(var)) is not var or var in self.state.invalidated:
+                stale = var
+        return stale
 
     def written(
         self, params: Iterable[Var], copies: Mapping[Var, Var] | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from adcompiler.analyses.storage import is_container
+from adcompiler.analyses.storage import is_container, part_type
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Origin, Step, Update, Var, step_with
 from adcompiler.ops.registry import REGISTRY
@@ -34,6 +34,11 @@ class Writing(Alternatives):
             return self.s.reject(
                 origin, f"this writes into what {made}() gives, of which several elements may lie "
                 "in one place", "write into the array itself, or into a copy", "array-writes",
+            )
+        if isinstance(part_type(self.s.unit.type(root), (*there.steps, *steps)[:-1]), t.Tuple):
+            return self.s.reject(
+                origin, "this gives a list or dict inside of a tuple another length, or other keys",
+                "keep it in a list, a dict or an attribute", "in-place-containers",
             )
         steps = tuple(
             step_with(step, lambda index: self.apart_from(atom, index, origin)) for step in steps
