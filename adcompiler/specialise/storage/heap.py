@@ -95,7 +95,8 @@ class Heap(Joining):
         stale = None
         for place, reads in callee.reads.items():
             var = self.outside_again(place, reads, origin)
-            if self.written_value(self.state.value(var)) is not var or var in self.state.invalidated:
+            latest = self.written_value(self.state.value(var))
+            if latest is not var or var in self.state.invalidated:
                 stale = var
         return stale
 
