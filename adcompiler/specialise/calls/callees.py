@@ -343,11 +343,8 @@ def compile_callee(
                 yields = s.block(function.body, env, scope)
             if heap is not None:
                 out[:0] = heap.prologue
-                known = len(callee.reads)
-                callee.reads.update(heap.reads)
                 made = {new for new in inner.values() if isinstance(new, Var)}
                 changed, yields = finals(s, heap, callee, params, made, yields, out)
-                changed |= len(callee.reads) > known
             else:
                 changed = False
         finally:
@@ -399,14 +396,16 @@ def finals(
     A function that writes into parameters returns a tuple: its result, then what they became.
     ``made`` are the values inside that stand for arguments.
     """
-    before = (callee.written, callee.gives, callee.unsure, callee.opens)
+    before = (callee.written, callee.gives, callee.unsure, callee.opens, len(callee.reads))
+    callee.reads.update(heap.reads)
     positions = {p.var: i for i, p in enumerate(params)}
     here = s.unit.calls.sites[-1]
     callee.opens = callee.opens or lost_write(s, heap, positions, made - set(positions), yields)
     found = {i for var, i in positions.items() if var in heap.state.latest} | set(callee.written)
     callee.written = tuple(sorted(found))
     if yields is None:
-        return (callee.written, callee.gives, callee.unsure, callee.opens) != before, None
+        after = callee.written, callee.gives, callee.unsure, callee.opens, len(callee.reads)
+        return after != before, None
     value = yields[0]
     there = heap.reference(value) if isinstance(value, Var) else None
     if there is None or not is_mutable(s.unit.type(value)):
@@ -441,7 +440,7 @@ def finals(
             yields = (s.let(
                 Pack("tuple", tuple(parts)), t.Tuple(tuple(map(s.unit.type, parts))), "parts", here
             ),)
-    after = (callee.written, callee.gives, callee.unsure, callee.opens)
+    after = callee.written, callee.gives, callee.unsure, callee.opens, len(callee.reads)
     return after != before or types != callee.finals, yields
 
 
