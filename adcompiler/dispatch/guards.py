@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import functools
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -106,13 +106,14 @@ def fact_test(
     if not path:
         return None  # the compiled function itself
     kind, name = path[-1]
-    if kind in ("__defaults__", "__kwdefaults__"):
+    if kind in ("__defaults__", "__kwdefaults__", "args", "keywords"):
         return default_test(function, path, type_of(value), arguments)
     if kind == "dispatch":
         owner = resolve(function, path[:-1], arguments)
         cls = unspelled(name) if isinstance(name, str) else name
-        return lambda namespace: same(
-            namespace, f"{namespace.name(owner)}.dispatch({namespace.name(cls)})", value)
+        test = same(value)
+        return lambda namespace: test(
+            namespace, f"{namespace.name(owner)}.dispatch({namespace.name(cls)})")
     if kind == "contents":
         return contents_test(function, path[:-1], value, arguments)
     if kind == "free":
@@ -145,7 +146,7 @@ def contents_test(
 def default_test(
     function: types.FunctionType, path: Any, type_: t.Type, arguments: Mapping[str, Any]
 ) -> Test:
-    """Return a test that a default which may be written into is of a type."""
+    """Return a test that a default, or what a partial call holds, is of a type: it may change."""
 
     def holds() -> bool:
         return type_of(resolve(function, path, arguments)) == type_
@@ -174,38 +175,76 @@ def code_test(function: types.FunctionType) -> Test:
 
 def name_test(owner: types.FunctionType, name: str, value: Any) -> Test:
     """Return a test that a free name of ``owner`` still means ``value`` (data: its type)."""
-    freevars = owner.__code__.co_freevars
+    freevars, test = owner.__code__.co_freevars, same(value)
     if name in freevars:
         cell = (owner.__closure__ or ())[freevars.index(name)]
-        return lambda namespace: same(namespace, f"{namespace.name(cell)}.cell_contents", value)
+        return lambda namespace: test(namespace, f"{namespace.name(cell)}.cell_contents")
     get = owner.__globals__.get
     otherwise = getattr(builtins, name, MISSING)
-    return lambda namespace: same(
-        namespace, f"{namespace.name(get)}({name!r}, {namespace.name(otherwise)})", value
-    )
+    return lambda namespace: test(
+        namespace, f"{namespace.name(get)}({name!r}, {namespace.name(otherwise)})")
 
 
 def attribute_test(owner: Any, names: list[str], value: Any) -> Test:
     """Return a test that a chain of attributes still leads to ``value``."""
+    leads_there = same(value)
 
     def test(namespace: Namespace) -> str:
         text = namespace.name(owner)
         for name in names:
-            text = f"{namespace.name(getattr)}({text}, {name!r}, None)"
-        return same(namespace, text, value)
+            text = f"{namespace.name(getattr)}({text}, {name!r}, {namespace.name(MISSING)})"
+        return leads_there(namespace, text)
 
     return test
 
 
-def same(namespace: Namespace, expression: str, value: Any) -> str:
-    """Return a test that an expression gives ``value``, or for data a value of its type."""
-    type_ = type_of(value)
-    if isinstance(type_, t.Static) and not isinstance(value, types.MethodType):
-        return f"{expression} is {namespace.name(value)}"
+def same(value: Any) -> Callable[[Namespace, str], str]:
+    """Return what writes a test that an expression gives ``value``, or data of the type it has now.
+
+    The value may be written into: its type, and those of all that it holds, are read here, as the
+    code was compiled for them, and not when the test is written.
+    """
+    type_, cls = type_of(value), type(value)
+    if any(True for _ in bound_calls(type_)):
+        known = with_bound(value)
+        return lambda namespace, expression: (
+            f"{namespace.name(with_bound)}({expression}) == {namespace.name(known)}")
+
+    def test(namespace: Namespace, expression: str) -> str:
+        if isinstance(type_, t.Static) and not isinstance(value, types.MethodType):
+            return f"{expression} is {namespace.name(value)}"
+        match type_:
+            case t.Dict(None, (t.Unknown(),)) | t.List(t.Unknown(), ()):  # of anything
+                return f"{namespace.name(type)}({expression}) is {namespace.name(cls)}"
+        return type_test(namespace, expression, type_)
+
+    return test
+
+
+def bound_calls(type_: t.Type) -> Iterator[Any]:
+    """Yield the methods and partial calls in a type, which hold what may be written into."""
     match type_:
-        case t.Dict(None, (t.Unknown(),)) | t.List(t.Unknown(), ()):  # of anything
-            return f"{namespace.name(type)}({expression}) is {namespace.name(type(value))}"
-    return type_test(namespace, expression, type_)
+        case t.Static(value) if isinstance(value, (types.MethodType, functools.partial)):
+            yield value
+        case t.Tuple(items) | t.Dict(_, items) | t.List(_, items):
+            for item in items:
+                yield from bound_calls(item)
+            if isinstance(type_, t.List):
+                yield from bound_calls(type_.item)
+        case t.Object(_, fields):
+            for _, item in fields:
+                yield from bound_calls(item)
+
+
+def with_bound(value: Any, inside: tuple[int, ...] = ()) -> tuple[Any, ...]:
+    """Return the type of a value, and those of all that methods and partial calls in it hold."""
+    type_ = type_of(value)
+    held: list[Any] = []
+    for call in bound_calls(type_) if id(value) not in inside else ():
+        parts = [call.__self__] if isinstance(call, types.MethodType) else [
+            call.func, *call.args, *call.keywords.values()]
+        held += [with_bound(part, (*inside, id(value))) for part in parts]
+    return (type_, *held)
 
 
 def type_test(namespace: Namespace, expression: str, type_: t.Type) -> str:
