@@ -319,22 +319,28 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
 def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     """Return the product that the mode names."""
     mode = MODES[request.mode]
-    if mode.returns_value:
-        typed = raising_kept(unit, typed)
+    if mode.returns_value or mode.takes_aux:
+        typed = raising_kept(unit, typed, mode.returns_value)
     typed = with_lengths_in_front(unit, with_aggregates_apart(unit, typed))
     return mode.build(
         unit, typed, Form(request.single, request.has_aux, request.batched, request.constant))
 
 
-def raising_kept(unit: Unit, typed: Typed) -> Typed:
-    """Return a function, and let those it calls be, with what may raise evaluated if unused too."""
+def raising_kept(unit: Unit, typed: Typed, with_value: bool) -> Typed:
+    """Return a function, and let those it calls be, with what may raise evaluated if unused too.
+
+    Where the value is not returned that is what raises by the program's own doing.
+    """
     for callee in unit.calls.callees.values():
         if callee.function is not None:
             body = callee.function.body
-            kept = with_raising_kept(unit, body.statements, body.yields)
+            kept = with_raising_kept(unit, body.statements, body.yields, not with_value)
             callee.function = replace(callee.function, body=replace(body, statements=kept))
-    needed = (typed.value, *(written.final for written in typed.written))
-    return replace(typed, statements=with_raising_kept(unit, typed.statements, needed))
+    needed = [written.final for written in typed.written]
+    if with_value:
+        needed.append(typed.value)
+    kept = with_raising_kept(unit, typed.statements, needed, not with_value)
+    return replace(typed, statements=kept)
 
 
 def with_aggregates_apart(unit: Unit, typed: Typed) -> Typed:

@@ -12,6 +12,7 @@ from adcompiler.optimise.branches import join_branches
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.copies import needless_copies
 from adcompiler.optimise.dead_code import dead_code
+from adcompiler.optimise.raising import without_needless_marks
 from adcompiler.optimise.recomputing import saved_less
 from adcompiler.optimise.scatters import late_scatters
 from adcompiler.optimise.stores import direct_stores
@@ -48,6 +49,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("direct_stores", lambda block, unit, purity: direct_stores(block, unit)),
     ("needless_copies", lambda block, unit, purity: needless_copies(block, unit, purity)),
     ("subscripts", lambda block, unit, purity: sink_subscripts(block, unit)),
+    ("needless_marks", lambda block, unit, purity: without_needless_marks(block)),
     ("dead_code_again", _dead_code),
     ("saved_less", lambda block, unit, purity: saved_less(block, unit, purity)),
     ("join_tapes", lambda block, unit, purity: join_tapes(block, unit, purity)),

@@ -1,11 +1,13 @@
 """Keeps what nobody reads where it may raise: a value is returned only if Python returns one.
 
 ``y[3]`` of a list of one item, whose value is not used, ends the user's function. The product that
-returns the function's value evaluates it too; a gradient alone is free to leave it away.
+returns the function's value evaluates it too. A gradient alone keeps what raises by the program's
+own doing (``raises_by_itself``), and is free to leave away arithmetic of arrays.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +18,8 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Origin, Pack, Region, Rhs, Star,
     Statement, Var, operands, unstar,
 )
-from adcompiler.ir.visit import walk, with_blocks
+from adcompiler.ir.regions import altered
+from adcompiler.ir.visit import direct_uses, walk, with_blocks
 from adcompiler.ops.counts import takes
 from adcompiler.ops.facts import ANY, ARRAYS, INTEGERS, ITERABLES, PLAIN, VALUES
 from adcompiler.ops.registry import REGISTRY, hashable
@@ -26,16 +29,60 @@ from adcompiler.runtime import evaluated
 from adcompiler.typed.unit import Unit
 
 
-def with_raising_kept(unit: Unit, statements: Sequence[Statement], needed: Sequence[Atom]) -> tuple[
-    Statement, ...
-]:
-    """Return ``statements`` with all that may raise marked as needed, beside ``needed`` itself."""
+DERIVED = frozenset({operator.truediv, operator.pow, operator.getitem})
+"""Functions whose derivatives raise what they raise themselves."""
+RAISING = frozenset({
+    *(operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.getitem, divmod),
+    *(int, float, complex, round, max, min, next, chr, ord, list.index, tuple.index, str.index),
+})
+"""Those of the functions that operators and builtins are which raise for some values."""
+BUILTIN = ("_operator", "operator", "builtins", "itertools", "functools", "None")
+TOTAL = frozenset({
+    *(math.exp, math.expm1, math.sinh, math.cosh, math.tanh, math.sin, math.cos, math.tan),
+    *(math.atan, math.atan2, math.asinh, math.erf, math.erfc, math.hypot, math.fabs),
+    *(math.fsum, math.isnan, math.isinf, math.isfinite, math.copysign, math.degrees, math.radians),
+})
+"""Functions of numbers without errors of their domain, or whose derivatives raise these too."""
+LIBRARIES = ("numpy", "scipy", "adcompiler")
+
+
+def with_raising_kept(
+    unit: Unit, statements: Sequence[Statement], needed: Sequence[Atom], by_itself: bool = False
+) -> tuple[Statement, ...]:
+    """Return ``statements`` with all that may raise marked as needed, beside ``needed`` itself.
+
+    ``by_itself``: only with what raises by the program's own doing.
+    """
     block = Block(tuple(statements), tuple(needed))
     purity = Purity(unit.type, unit.definition)
     live = list(walk(dead_code(_Unchanging(unit, block).block(block), purity)))
     read = {s.target for s in live if isinstance(s, Let)}
     asked = {condition for s in live for condition in tested(s)}
-    return _Raising(unit, purity, read, asked).block(block).statements
+    return _Raising(unit, purity, read, asked, by_itself).block(block).statements
+
+
+def without_needless_marks(block: Block) -> Block:
+    """Return ``block`` without the marks of values that statements beside them read anyway."""
+    read: set[Atom] = set()
+    for statement in block.statements:
+        if marked(statement) is None:
+            read.update(direct_uses(statement))
+    read.update(block.yields)
+    kept = tuple(
+        with_blocks(statement, without_needless_marks) for statement in block.statements
+        if marked(statement) not in read
+    )
+    if len(kept) == len(block.statements) and all(map(operator.is_, kept, block.statements)):
+        return block
+    return altered(block, statements=kept)
+
+
+def marked(statement: Statement) -> Atom | None:
+    """Return the value that a statement marks as needed, None if it does something else."""
+    match statement:
+        case Do(Call(Const(function), (value,))) if function is evaluated:
+            return unstar(value)
+    return None
 
 
 def tested(statement: Statement) -> tuple[Atom, ...]:
@@ -56,8 +103,11 @@ class _Unchanging(Rewriter):
 class _Raising:
     """Marks what may raise; ``read`` is read anyway, and it is ``asked`` whether that is true."""
 
-    def __init__(self, unit: Unit, purity: Purity, read: set[Var], asked: set[Atom]) -> None:
+    def __init__(
+        self, unit: Unit, purity: Purity, read: set[Var], asked: set[Atom], by_itself: bool
+    ) -> None:
         self.unit, self.purity, self.read, self.asked = unit, purity, read, asked
+        self.by_itself = by_itself
 
     def block(self, block: Block) -> Block:
         out: list[Statement] = []
@@ -118,6 +168,8 @@ class _Raising:
     def may_raise(self, rhs: Rhs) -> bool:
         """Say whether evaluating ``rhs`` may raise, by the types of what it is made of."""
         type_of = self.unit.type
+        if self.by_itself and not self.raises_by_itself(rhs):
+            return False
         match rhs:
             case Pack(_, items, keys):
                 return any(isinstance(i, Star) for i in items) or not all(
@@ -139,6 +191,27 @@ class _Raising:
                     return False
         return self.purity.may_raise(rhs)
 
+    def raises_by_itself(self, rhs: Rhs) -> bool:
+        """Say whether ``rhs`` raises, if it does, by the program's own doing.
+
+        These are subscripts of containers, conversions, and functions of Python's numbers where
+        they are not defined. Arithmetic of arrays raises where NumPy is told to, or for its shapes.
+        """
+        type_of = self.unit.type
+        match rhs:
+            case Item(obj):
+                return isinstance(type_of(obj), (t.List, t.Tuple, t.Dict, t.Text, t.Range))
+            case Call(Const(function), args) if hashable(function):
+                types = [type_of(unstar(arg)) for arg in args]
+                home = str(getattr(function, "__module__", None)).partition(".")[0]
+                if home in BUILTIN and function not in RAISING:
+                    return False
+                if function is operator.pow and is_natural(args[-1]):
+                    return False
+                return home not in LIBRARIES and function not in TOTAL and all(
+                    map(is_of_python, types))
+        return False
+
     def are(self, arguments: str, args: Sequence[Any]) -> bool:
         """Say whether arguments are all of a class for which a function may be total."""
         types = [self.unit.type(arg) for arg in args]
@@ -149,6 +222,18 @@ class _Raising:
     def stretches(self, args: Sequence[Any]) -> bool:
         """Say whether arrays of different shapes may meet."""
         return len({self.unit.shape_class(arg) for arg in args}) > 1
+
+
+def is_of_python(type_: t.Type) -> bool:
+    """Say whether a value is a number of Python, a text or a container: nothing of NumPy."""
+    if isinstance(type_, t.Scalar):
+        return all(dtype is None for _, dtype in type_.classes)
+    return isinstance(type_, (t.List, t.Tuple, t.Dict, t.Text, t.Range))
+
+
+def is_natural(atom: Any) -> bool:
+    """Say whether an exponent is one to which every number has a power."""
+    return isinstance(atom, Const) and isinstance(atom.value, int) and atom.value >= 0
 
 
 def is_one_of(arguments: str, type_: t.Type) -> bool:

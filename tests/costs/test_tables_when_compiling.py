@@ -80,7 +80,7 @@ def test_what_is_known_is_not_copied_for_the_inside_of_a_region(
     known = Walked()
     block = functions[0].body  # type: ignore[index]
     purity = Purity(unit.type, unit.definition)
-    once = common_subexpressions._Common(purity, set())
+    once = common_subexpressions._Common(purity, set(), set())
     assert once.block(block, known, {}) is not block
     assert known.walks == 0
     outside = {v for s in block.statements for v in getattr(s, "results", ())} | {

@@ -37,7 +37,8 @@ from adcompiler.ir.nodes import (
     Statement, Var, substitute, unstar,
 )
 from adcompiler.ir.visit import defined, substitute_statement
-from adcompiler.runtime import noted_value, record
+from adcompiler.optimise.raising import DERIVED
+from adcompiler.runtime import evaluated, noted_value, record
 from adcompiler.specialise.calls.libraries import is_namedtuple
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.structs import dataclass
@@ -82,11 +83,21 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
                 return self.forward_loop(statement)
             case Region():
                 return self.forward_region(statement)
+            case Do(Call(Const(function), (value,))) if (
+                function is evaluated and self.derived(value)
+            ):
+                return None
             case _:
                 if isinstance(statement, Do):
                     check_unseen(self.s, self.varied, statement.rhs, statement.origin)
                 self.s.out.append(substitute_statement(statement, self.env))
         return None
+
+    def derived(self, value: Atom | Star) -> bool:
+        """Say whether the sweep raises whatever computing a value raises."""
+        rhs = self.s.unit.definition(value) if self.is_active(value) else None
+        return isinstance(rhs, Item) or (
+            isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value in DERIVED)
 
     def forward_active(self, target: Var, rhs: Rhs, origin: Origin) -> Sweep | None:
         """Write a definition whose cotangent is wanted; return its reverse."""
