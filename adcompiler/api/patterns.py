@@ -154,7 +154,7 @@ class Patterns:
         compiled = self.compiled(values)
         self.check_apart(compiled, values)
         inputs = Inputs(mode == "local", second)
-        if compiled.unit.writes.relies_on_layout and not inputs.local and any(
+        if compiled.unit.layouts.read and not inputs.local and any(
             isinstance(value, np.ndarray) and value.ndim == 1 and not value.flags.c_contiguous
             for value in values
         ):

@@ -31,7 +31,7 @@ from adcompiler.runtime.series import COEFFICIENTS
 from adcompiler.runtime.series_algebra import multilinear_series
 from adcompiler.runtime.series_equations import first_rate
 from adcompiler.runtime.shaping import (
-    complex_viewed, copy_as_laid_out, parts_viewed, reshape_view, viewed,
+    complex_viewed, copy_as_laid_out, in_place_of, parts_viewed, reshape_view, viewed,
 )
 from adcompiler.typed.builder import Builder
 
@@ -40,7 +40,7 @@ SEQUENCES = ("add", "concat", "mul")
 
 CONTAINERS = (t.List, t.Tuple)
 OF_LAYOUT: frozenset[Any] = frozenset({
-    complex_viewed, copy_as_laid_out, parts_viewed, reshape_view, viewed,
+    complex_viewed, copy_as_laid_out, in_place_of, parts_viewed, reshape_view, viewed,
 })
 """Functions of the layout of an array in memory, which coefficients do not share."""
 

@@ -54,6 +54,9 @@ def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tu
     mode = MODES[request.mode]
     if not mode.has_loops or request.has_aux or request.batched:
         raise Declined("there are no loops for derivatives with aux, of many seeds or of this mode")
+    if unit.layouts.read:
+        raise Declined(
+            "how arrays lie in memory decides what is computed, and loops have them in C order")
     if BACKENDS[request.backend].optional and mode.halves:
         raise Declined("pullbacks run in Python unless native loops are asked for")
     if BACKENDS[request.backend].optional and not has_compiler():

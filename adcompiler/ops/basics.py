@@ -62,7 +62,8 @@ from adcompiler.runtime.reductions import (
 )
 from adcompiler.runtime.shaping import (
     complex_viewed, copy_as_laid_out, diagonal_adjoint, diagonal_view, diagonal_view_adjoint,
-    laid_out_as, parts_viewed, repeat_adjoint, reshape_view, resize_adjoint, tile_adjoint, viewed,
+    in_place_of, laid_out_as, parts_viewed, ravel_positions, read_order, repeat_adjoint,
+    reshape_view, resize_adjoint, tile_adjoint, viewed,
 )
 from adcompiler.runtime.tables import no_table
 from adcompiler.runtime.unknown_calls import call_on_copies
@@ -291,7 +292,10 @@ OF_RUNTIME: tuple[Entry, ...] = (
     ((record,), stated(shares=CONTENTS)),
     ((reshape_view, diagonal_view, viewed, parts_viewed, complex_viewed), stated(shares=VIEW)),
     ((diagonal_view,), stated(tried=True)),
-    ((implied, symmetric, laid_out_as), stated(shares=Shares(MAY, (0,)))),
+    ((
+        reshape_view, viewed, parts_viewed, complex_viewed, read_order, ravel_positions,
+    ), stated(reads_layout=True)),
+    ((implied, symmetric, laid_out_as, in_place_of), stated(shares=Shares(MAY, (0,)))),
     ((add_at,), stated(shares=Shares(SAME, (0,)))),
     ((append, drop_last, put_entry), stated(shares=(Shares(SAME, (0,)), Shares(HOLDS)))),
     ((choose,), stated(shares=Shares(MAY, (1, 2)))),

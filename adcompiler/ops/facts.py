@@ -214,6 +214,8 @@ class Facts:
     order: str | None = None
     """Results that are arrays lie in C order: always, ``"C"``, or where all arguments do,
     ``"kept"``."""
+    reads_layout: bool | None = None
+    """How its arrays lie in memory decides what it gives, whatever the ``order`` asked for."""
     sign: str | None = None
     """Of real numbers: a finite result is ``"never negative"``; it is not if no argument is
     (``"kept"``), if one is not (``"largest"``), or if the first one is not (``"first"``)."""

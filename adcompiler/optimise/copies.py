@@ -134,6 +134,8 @@ class _Copies:
                 continue
             original = copied(statement.rhs)
             copy = statement.target
+            if copy in self.unit.layouts.read:
+                continue  # it may lie in memory in another way
             if original is None or self.unit.type(original) != self.unit.type(copy):
                 continue
             if not self.may_take(statements, position, yields, original, copy) and not (

@@ -138,7 +138,9 @@ class Rewriter:
         if target in self.unit.defs:
             self.unit.defs[target] = rhs  # in a sweep, of what was saved
         new: Rhs | Atom | None = rhs
-        if isinstance(rhs, Attribute):
+        if target in self.unit.layouts.read:
+            pass  # what is equal to it may lie in memory in another way
+        elif isinstance(rhs, Attribute):
             new = self.rewrite_attribute(target, rhs)
         elif isinstance(rhs, Call):
             new = self.reduction(target, rhs) if rhs.kwargs else self.rewrite(rhs)

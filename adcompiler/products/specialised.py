@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from adcompiler.specialise.parts import Separated, Steps, refuse_new_attributes,
 from adcompiler.specialise.storage.checked_repeats import with_repeats_checked
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
-from adcompiler.specialise.storage.layouts import with_layouts_kept
+from adcompiler.specialise.storage.layouts import find_layouts_read, with_layouts_kept
 from adcompiler.structs import dataclass
 from adcompiler.typed.tables import Path
 from adcompiler.typed.unit import Unit
@@ -118,7 +118,6 @@ def specialise(
         yields = s.block(function.body, env, Scope(python_function, path))
     unit.calls.active.pop()
     checked_stores(s)
-    checked_callees(unit)
     there = [*whole, *separated.held]
     for var in there:
         if var in heap.state.latest:
@@ -133,8 +132,9 @@ def specialise(
     check = kept_apart(s, heap, params, alone, changed, function.origin)
     refuse_results(s, (value, *(final for _, final in finals)), function.origin)
     statements = rebound(s, [*heap.prologue, *check, *out], (value,))
-    body = with_layouts_kept(unit, with_reads_in_order(unit, Block(statements, (value,))))
-    body = with_repeats_checked(unit, body, changed)
+    find_layouts_read(s, Block((*separated.entry, *statements), (value, *dict(finals).values())))
+    checked_callees(unit)
+    body = checked_body(unit, Block(statements, (value,)), changed)
     written = [Written(var, final, copies.get(var, (None, None))[1]) for var, final in finals]
     lost = lost_effects(s, heap, there, in_place_of, function.origin)
     return Typed(
@@ -143,13 +143,22 @@ def specialise(
     )
 
 
+def checked_body(unit: Unit, body: Block, changed: Collection[Var] = ()) -> Block:
+    """Return the body of a function with what emitted code has to check, and keep as it is."""
+    body = with_layouts_kept(unit, with_reads_in_order(unit, body))
+    return with_repeats_checked(unit, body, changed)
+
+
 def checked_callees(unit: Unit) -> None:
     """Put what emitted code has to check into the functions that are compiled on their own."""
     for callee in unit.calls.callees.values():
-        if callee.function is not None and callee.checked is not callee.function:
-            body = with_layouts_kept(unit, with_reads_in_order(unit, callee.function.body))
-            body = with_repeats_checked(unit, body)
-            callee.checked = callee.function = replace(callee.function, body=body)
+        function = callee.function
+        if function is None:
+            continue
+        seen = callee.checked is function
+        body = with_layouts_kept(unit, function.body) if seen else checked_body(unit, function.body)
+        if body is not function.body or not seen:
+            callee.checked = callee.function = replace(function, body=body)
 
 
 def copied_params(
@@ -167,6 +176,7 @@ def copied_params(
         pairs = s.let(
             Call(Const(paired), (var, copy)), t.UNKNOWN, f"{var.name}_copies", origin
         )
+        s.unit.writes.copied_for_writes.add(copy)
         assert s.heap is not None
         s.heap.forget(pairs)
         s.heap.state.exclusive[copy] = True

@@ -226,8 +226,8 @@ def facts(*functions: Any, **known: Any) -> None:
     checks what it is given, and may be called on small arrays when compiling. Others are those of
     ``Facts``: ``fresh``, ``elementwise``, ``shape``, ``classes``, ``total``, ``exhausts``,
     ``form``, ``means``, ``transfer``, ``along``, ``linear_in``, ``rounded``, ``sized``,
-    ``pattern``, ``unwraps``, ``recurrence``, ``parts``, ``changes``, ``order``, ``sign``,
-    ``defaults``,
+    ``pattern``, ``unwraps``, ``recurrence``, ``parts``, ``changes``, ``order``, ``reads_layout``,
+    ``sign``, ``defaults``,
     ``typed_as``, ``written_as``, ``supposed_as``, ``iterates``, ``passes_on``.
 
     What is not said is taken to be the worst. Facts given later take the place of earlier ones.

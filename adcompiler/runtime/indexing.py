@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -71,21 +72,22 @@ def accumulate(array: Any, index: Any, value: Any) -> None:
     np.add.at(array, index, value)
 
 
-def own(value: Any) -> Any:
+def own(value: Any, copy: Callable[[Any], Any] | None = None) -> Any:
     """Return a copy of ``value`` that shares no storage with it: of arrays and what holds them.
 
-    Axes of arrays keep their order in memory, so that the same reshapes give views.
+    Axes of arrays keep their order in memory, unless ``copy`` copies them.
     """
     if isinstance(value, np.ndarray):
-        return value.copy("K")
+        return value.copy("K") if copy is None else copy(value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(own, value))
+        return type(value)(*(own(item, copy) for item in value))
     if isinstance(value, (tuple, list)):
-        return type(value)(map(own, value))
+        return type(value)(own(item, copy) for item in value)
     if isinstance(value, dict):
-        return {key: own(item) for key, item in value.items()}
+        return {key: own(item, copy) for key, item in value.items()}
     if is_record(value):
-        return record(type(value), **{name: own(item) for name, item in state_of(value).items()})
+        state = {name: own(item, copy) for name, item in state_of(value).items()}
+        return record(type(value), **state)
     return value
 
 

@@ -75,6 +75,17 @@ def copy_as_laid_out(x: Any) -> Any:
     return placed
 
 
+def in_place_of(new: Any, old: Any) -> Any:
+    """Return ``new`` as an operation in place leaves it: where ``old`` is, so laid out as that."""
+    if not isinstance(new, np.ndarray) or not isinstance(old, np.ndarray) or (
+        new.strides == old.strides or new.shape != old.shape or new.dtype != old.dtype
+    ):
+        return new
+    placed = copy_as_laid_out(old)
+    placed[...] = new
+    return placed
+
+
 def laid_out_as(g: Any, x: Any) -> Any:
     """Return ``g`` in an array that lies in memory as ``x`` does, which has its shape."""
     if g.strides == x.strides or (g.itemsize != x.itemsize and g.flags.c_contiguous and (
@@ -128,6 +139,11 @@ def ravel_positions(x: Any, order: str) -> Any:
     shape = np.shape(x)
     positions = np.arange(math.prod(shape)).reshape(shape)
     if order == "K" and isinstance(x, np.ndarray):
+        if 0 in x.strides:  # of such axes the iterator decides where they come
+            upright = tuple(slice(None, None, -1 if n < 0 else 1) for n in x.strides)
+            steps = np.nditer(x[upright], ["c_index", "zerosize_ok"], order="K")
+            at = np.array([steps.index for _ in steps], np.intp)
+            return positions.ravel()[at]
         in_layout_of_x = np.empty_like(x, dtype=np.intp, order="K", subok=False)
         in_layout_of_x[...] = positions
         return in_layout_of_x.ravel("K")

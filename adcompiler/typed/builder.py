@@ -55,12 +55,15 @@ class Builder:
         unit = self.unit
         tables: tuple[dict[Any, Any], ...] = (
             unit.types, unit.defs, unit.shapes, unit.writes.taken_out, unit.writes.stored_copies,
-            unit.writes.rearranged, unit.lengths, unit.places, unit.arms,
+            unit.writes.rearranged, unit.layouts.unknown, unit.lengths, unit.places, unit.arms,
         )
         for table in tables:
             if old in table:
                 table[new] = table[old]
-        for marked in (unit.unsure, unit.writes.detached, unit.writes.in_place, unit.writes.popped):
+        for marked in (
+            unit.unsure, unit.writes.detached, unit.writes.in_place, unit.writes.popped,
+            unit.writes.copied_for_writes, unit.writes.replacing, unit.layouts.read,
+        ):
             if old in marked:
                 marked.add(new)
         if old in self.unit.iterators.one_shot:

@@ -253,15 +253,15 @@ class Writes:
     ``merges`` are the places where a variable is one of two arrays, ``attempts`` the ``try``
     statements of which it matters how far they came: see ``Settings.chosen``. ``in_place`` holds
     the values of arrays that an operation of NumPy writes which may raise when it has.
-    ``copied_for_writes`` holds the copies that spare the caller's arrays; ``relies_on_layout`` says
-    that some reshape is taken for a view. ``written_inside`` says that some store writes into what
-    a container holds; ``taken_out`` tells in which container an object was before its place was
-    given to another one, ``popped`` holds those that a method has removed; ``stored_copies`` maps
-    copies that containers got to what they are copies of; ``rearranged`` tells what lists are made
-    of, objects and (if True) the items of others, that are written as sums of parts. ``spared``
-    holds what a write computes itself, ``checks`` the results of checks that are wanted for what
-    they raise. ``caught`` are the variables defined where a handler catches whatever there is.
-    ``detached`` are the variables defined inside ``with no_grad()``,
+    ``copied_for_writes`` holds the copies that spare the caller's arrays; ``replacing`` the results
+    of in-place operators that are new arrays here. ``written_inside`` says that some store writes
+    into what a container holds; ``taken_out`` tells in which container an object was before its
+    place was given to another one, ``popped`` holds those that a method has removed;
+    ``stored_copies`` maps copies that containers got to what they are copies of; ``rearranged``
+    tells what lists are made of, objects and (if True) the items of others, that are written as
+    sums of parts. ``spared`` holds what a write computes itself, ``checks`` the results of checks
+    that are wanted for what they raise. ``caught`` are the variables defined where a handler
+    catches whatever there is. ``detached`` are the variables defined inside ``with no_grad()``,
     ``detached_writes`` the values of outer storage that is written into there.
     """
 
@@ -269,7 +269,7 @@ class Writes:
     attempts: set[Any] = field(default_factory=set)
     in_place: set[Var] = field(default_factory=set)
     copied_for_writes: set[Var] = field(default_factory=set)
-    relies_on_layout: bool = False
+    replacing: set[Var] = field(default_factory=set)
     written_inside: bool = False
     taken_out: dict[Var, Var] = field(default_factory=dict)
     popped: set[Var] = field(default_factory=set)
@@ -280,3 +280,16 @@ class Writes:
     caught: set[Var] = field(default_factory=set)
     detached: set[Var] = field(default_factory=set)
     detached_writes: list[tuple[Atom, Origin]] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Layouts:
+    """How arrays lie in memory, where that decides what the code computes.
+
+    ``read`` are the values of which it does (see ``analyses.layouts``): code keeps them laid out as
+    NumPy lays them out. ``unknown`` holds results of calls that the compiler writes in another way
+    than the library, so that they may be laid out otherwise, with what was called.
+    """
+
+    read: set[Atom] = field(default_factory=set)
+    unknown: dict[Var, tuple[Origin, str]] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from adcompiler.errors import Finding
 from adcompiler.structs import dataclass
 from adcompiler.typed.shapes import Shapes
 from adcompiler.typed.tables import (
-    Calls, Derivatives, Globals, Iterators, Loops, Naming, Reliance, Settings, Writes,
+    Calls, Derivatives, Globals, Iterators, Layouts, Loops, Naming, Reliance, Settings, Writes,
 )
 
 
@@ -34,3 +34,4 @@ class Unit(Shapes):
     iterators: Iterators = field(default_factory=Iterators)
     naming: Naming = field(default_factory=Naming)
     writes: Writes = field(default_factory=Writes)
+    layouts: Layouts = field(default_factory=Layouts)

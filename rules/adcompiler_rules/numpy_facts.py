@@ -196,6 +196,9 @@ facts(*named("numpy", "copy array asarray clip where power matmul"), order="kept
 facts(*named("numpy", "abs fabs exp exp2 sqrt square cosh hypot"), sign="never negative")
 facts(*named("numpy", "float64 add multiply divide minimum"), sign="kept")
 facts(np.maximum, sign="largest")
+facts(*named("numpy", """
+    isfortran nditer nested_iters may_share_memory shares_memory lib.stride_tricks.as_strided
+"""), reads_layout=True)
 facts(np.fromiter, iterates=True)
 facts(np.printoptions, passes_on=True)
 

@@ -12,11 +12,11 @@ from adcompiler.rulekit import call, facts, non_differentiable, rrule
 from adcompiler.runtime.gathering import strided_positions, take_adjoint
 from adcompiler.runtime.padding import windows_adjoint
 from adcompiler.runtime.shaping import (
-    diagonal_view, diagonal_view_adjoint, laid_out_as, like, reshape_view,
+    diagonal_view, diagonal_view_adjoint, in_place_of, laid_out_as, like, reshape_view,
 )
 
 
-non_differentiable(strided_positions)
+non_differentiable(strided_positions, reads_layout=True)
 
 
 @rrule(as_strided, wrt=("x",), domain=lambda rng: [  # strides count bytes: of floats of any size
@@ -85,5 +85,5 @@ def of_positions(x: Any, shape: Any, strides: Any) -> Any:
 
 facts(strided_positions, typed_as=of_positions)
 facts(reshape_view, typed_as=of_view)
-facts(laid_out_as, typed_as=laid_out)
+facts(laid_out_as, in_place_of, typed_as=laid_out)
 facts(windows_adjoint, diagonal_view_adjoint, typed_as=of_argument)

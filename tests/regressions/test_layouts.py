@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from adcompiler import value_and_grad, vjp
-from adcompiler.runtime.shaping import CopiedError
+import scipy.linalg
+from adcompiler import UnsupportedError, grad, jacobian_sparsity, value_and_grad, vjp
+from adcompiler.runtime.shaping import CopiedError, copy_as_laid_out, ravel_positions
+from numpy.lib.stride_tricks import as_strided
 
 
 def written_then_reshaped(A):
@@ -66,3 +68,109 @@ def test_residuals_of_a_callee_keep_the_order_of_axes():
         assert value == pytest.approx(f(x, [m[0], m[1].copy()]), rel=1e-14)
         assert pullback(1.0) == pytest.approx(wanted, rel=1e-8)
         assert pullback(1.0) == pytest.approx(wanted, rel=1e-8)
+
+
+def in_rows(y):
+    return np.sum(y.ravel("K") * np.arange(float(y.size))) + y.strides[0] * np.sum(y)
+
+
+def added_in_place(x):
+    y = x.T * 1.0
+    y += np.ones(y.shape)
+    return in_rows(y)
+
+
+def copied_without_gaps(x):
+    return in_rows(np.copy(x[:, ::2])) + np.sum(np.copy(x[:, ::2]).ravel("A") * np.arange(6.0))
+
+
+def a_view_or_not(x):
+    y = x.T * 1.0
+    y += np.ones(y.shape)
+    v = y.reshape(-1)
+    v[0] = 5.0
+    return np.sum(y * y)
+
+
+def held_by_a_list(x):
+    held = [x[:, ::2]]
+    held[0][0, 0] = 3.25
+    return in_rows(held[0])
+
+
+def differences(f, x):
+    steps = np.eye(x.size).reshape(x.size, *x.shape) * 1e-6
+    moved = [[copy_as_laid_out(x) for _ in range(2)] for _ in steps]
+    for (up, down), step in zip(moved, steps, strict=True):
+        up += step
+        down -= step
+    found = [(f(up) - f(down)) / 2e-6 for up, down in moved]
+    return np.reshape(found, x.shape)
+
+
+GRID = np.cos(np.arange(12.0)).reshape(3, 4)
+LAID_OUT = (GRID, np.asfortranarray(GRID), GRID[::-1], spread(GRID))
+
+
+def test_results_of_operators_in_place_stay_where_they_were():
+    for f in (added_in_place, copied_without_gaps, held_by_a_list):
+        for x in LAID_OUT:
+            value, gradient = value_and_grad(f)(x)
+            assert value == pytest.approx(f(copy_as_laid_out(x)), rel=1e-13)
+            assert np.allclose(gradient, differences(f, x), rtol=1e-6)
+
+
+def test_a_reshape_of_what_lies_in_another_order_is_a_copy():
+    right = 0
+    for x in LAID_OUT:
+        if np.isfortran(x.T * 1.0):
+            with pytest.raises(CopiedError):
+                grad(a_view_or_not)(x)
+            continue
+        right += 1
+        value, gradient = value_and_grad(a_view_or_not)(x)
+        assert value == pytest.approx(a_view_or_not(copy_as_laid_out(x)), rel=1e-13)
+        assert np.allclose(gradient, differences(a_view_or_not, x), rtol=1e-6)
+    assert right
+
+
+def test_results_made_in_another_way_than_the_library_does_are_refused():
+    with pytest.raises(UnsupportedError, match="lies in memory is not known"):
+        grad(lambda x: in_rows(np.vectorize(lambda v: v * v)(x)))(GRID)
+    with pytest.raises(UnsupportedError, match="lies in memory is not known"):
+        grad(lambda x: in_rows(np.c_[x, x]))(GRID)
+    with pytest.raises(UnsupportedError, match="C order"):
+        grad(lambda x: (x.T * 1.0).ravel("K")[1], backend="native")(GRID)
+
+
+def test_a_rule_keeps_what_its_pullback_reads_when_its_result_is_written():
+    def written(x):
+        r, s = scipy.linalg.orthogonal_procrustes(x, np.eye(3) + GRID[0, :3])
+        r[0, 0] = 3.0
+        return np.sum(r * np.arange(9.0).reshape(3, 3)) + s
+
+    x = GRID[:, :3] + 2.0 * np.eye(3)
+    assert np.allclose(grad(written)(x), differences(written, x), rtol=1e-5, atol=1e-6)
+
+
+def test_positions_of_elements_as_they_lie_are_those_of_ravel():
+    rng = np.random.default_rng(0)
+    base = np.arange(400.0)
+    for _ in range(300):
+        axes = rng.integers(1, 5)
+        strides = rng.choice([0, 0, 8, 16, 24, 32, 48, 64, -8, -16, -24, -48], axes).tolist()
+        x = as_strided(base[200:], rng.integers(1, 4, axes).tolist(), strides)
+        for order in "KA":
+            assert np.array_equal(x.ravel(order), x.ravel()[ravel_positions(x, order)])
+
+
+def test_patterns_follow_the_order_that_is_asked_for():
+    def in_columns(x):
+        y = np.copy(x, order="F")
+        v = y.reshape(-1)
+        v[0] = 9.0
+        return 2.0 * y
+
+    for mode in ("global", "local"):
+        with pytest.raises((UnsupportedError, CopiedError)):
+            jacobian_sparsity(in_columns, GRID, mode=mode)

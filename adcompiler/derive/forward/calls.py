@@ -11,6 +11,7 @@ from typing import Any
 from adcompiler.derive.attributes import called_function
 from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
 from adcompiler.derive.forward.transposing import form_only, placed, transposed
+from adcompiler.derive.layouts import as_called
 from adcompiler.derive.pairs import Push, Pushes
 from adcompiler.derive.reverse.calls import is_implied, plain_function
 from adcompiler.derive.reverse.checks import reject_instances, report_missing
@@ -101,7 +102,8 @@ class ForwardCalls(ABC):
             return table.of_argument(value, by_value, origin)
 
         if rule.forward is not None:
-            self.by_frule(rule, target, values, named, [tangent(unstar(v)) for v in values], origin)
+            duals = [tangent(unstar(value)) for value in values]
+            self.by_frule(rule, rhs, target, values, named, duals, origin)
             return
         places = linear_places(s, rule, values, named)
         duals = [tangent(unstar(value)) for value in values] if places else []
@@ -122,7 +124,7 @@ class ForwardCalls(ABC):
         applied = apply_rule(
             s, rule, func, values, named, target.name, target.temporary, origin, wanted
         )
-        self.note_result(target, applied)
+        self.note_result(target, rule, rhs, applied.result, origin)
         if rule.definition is None:
             d = self.by_partials(rule, applied, values, tangent, origin)
             self.put_new(target, lambda: d, origin, False)
@@ -145,9 +147,12 @@ class ForwardCalls(ABC):
         fresh = rhs is None or not any(True for _ in self.tangents.sharing.of(target, rhs))
         self.tangents.keep_apart(target, fresh, origin)
 
-    def note_result(self, target: Var, applied: Applied) -> None:
-        """Enter what is known of the variable that a rule gave in place of ``target``."""
-        unit, result = self.s.unit, applied.result
+    def note_result(
+        self, target: Var, rule: Rule, rhs: Call | Attribute, result: Atom, origin: Origin
+    ) -> None:
+        """Enter what a rule gave in place of ``target``, and what is known of it."""
+        unit = self.s.unit
+        result = as_called(self.s, rule, target, rhs, result, self.tangents.env, origin)
         self.tangents.env[target] = result
         if isinstance(result, Var):
             if isinstance(unit.type(result), t.Unknown):
@@ -221,8 +226,8 @@ class ForwardCalls(ABC):
     # -- frules --------------------------------------------------------------------------------
 
     def by_frule(
-        self, rule: Rule, target: Var, values: Sequence[Atom | Star], named: Mapping[str, Atom],
-        duals: Sequence[Atom | None], origin: Origin,
+        self, rule: Rule, rhs: Call | Attribute, target: Var, values: Sequence[Atom | Star],
+        named: Mapping[str, Atom], duals: Sequence[Atom | None], origin: Origin,
     ) -> None:
         """Write a call and its tangent by a rule of primals and tangents."""
         if any(isinstance(value, Star) for value in values):
@@ -236,7 +241,7 @@ class ForwardCalls(ABC):
             self.s, rule, [unstar(value) for value in values], tangents, named, origin
         )
         if found is not None:
-            self.note_result(target, Applied(found[0], lambda *_: []))
+            self.note_result(target, rule, rhs, found[0], origin)
             self.put_new(target, lambda: found[1], origin, False)
 
     # -- functions with a pushforward of their own ---------------------------------------------

@@ -8,16 +8,18 @@ from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.derive.attributes import called_function
+from adcompiler.derive.layouts import as_called
 from adcompiler.derive.pairs import Pair
 from adcompiler.derive.reverse.base import ReverserBase, Sweep
 from adcompiler.derive.reverse.checks import (
     fills_buffer, reject_instances, report_at, report_missing,
 )
 from adcompiler.derive.reverse.cotangents import Cotangents, bar, cotangent_type
+from adcompiler.derive.reverse.restoring import copied
 from adcompiler.derive.rules import Applied, apply_rule
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Call, Const, Do, Item, Let, Origin, Rhs, Star, Var, substitute, unstar,
+    Atom, Attribute, Call, Const, Do, Item, Let, Origin, Pack, Rhs, Star, Var, substitute, unstar,
 )
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
@@ -48,7 +50,7 @@ class CallReverser(ReverserBase):
         classes = tuple(class_of(self.s, a) for a in args if not isinstance(a, Star))
         rule = None if function is None else REGISTRY.find(function, classes)
         if rule is not None and rule.reverses:
-            return self.follow(rule, func, target, args, kwargs, origin)
+            return self.follow(rule, func, target, args, kwargs, origin, rhs)
         self.s.out.append(Let(target, substitute(rhs, self.env), origin))
         if function is None or REGISTRY.inactive(function) is None:
             shown = getattr(function, "__name__", None) or target.name
@@ -65,9 +67,9 @@ class CallReverser(ReverserBase):
 
     def follow(
         self, rule: Rule, func: Atom, target: Var, args: Sequence[Atom | Star],
-        kwargs: Mapping[str, Atom], origin: Origin,
+        kwargs: Mapping[str, Atom], origin: Origin, rhs: Rhs,
     ) -> Sweep:
-        """Write a call by its rule, and return its reverse."""
+        """Write ``rhs``, a call or an attribute, by its rule, and return its reverse."""
         by_value = {self.value(a): a for a in (*map(unstar, args), *kwargs.values())
                     if isinstance(a, Var)}
         values = [self.argument(arg) for arg in args]
@@ -83,10 +85,14 @@ class CallReverser(ReverserBase):
             self.s, rule, plain_function(func, rule), values, named, target.name,
             target.temporary, origin, wanted,
         )
-        self.env[target] = applied.result
-        self.primal_of.setdefault(applied.result, target)
-        if isinstance(applied.result, Var):
-            self.note_result(target, applied.result, shape)
+        result = as_called(self.s, rule, target, rhs, applied.result, self.env, origin)
+        if target in self.versions.destroyed and isinstance(self.s.unit.definition(result), Pack):
+            # the pullback may read the arrays that the rule has put together
+            result = copied(self.s, result, target.name, origin)
+        self.env[target] = result
+        self.primal_of.setdefault(result, target)
+        if isinstance(result, Var):
+            self.note_result(target, result, shape)
         return self.pull(target, applied, by_value, origin)
 
     def note_result(self, target: Var, result: Var, shape: ShapeClass | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import own, project
 from adcompiler.runtime.shaping import laid_out_as
 from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.specialise.storage.layouts import copy_with_strides
 
 
 def lead(s: Specialiser, obj: Atom, steps: Sequence[Step], origin: Origin) -> Atom:
@@ -56,8 +58,13 @@ def lead(s: Specialiser, obj: Atom, steps: Sequence[Step], origin: Origin) -> At
 def copied(s: Specialiser, atom: Atom, name: str, origin: Origin) -> Var:
     """Write a copy of a value with storage; of one that may not be bound, if it is."""
     type_, unsure = s.unit.type(atom), atom in s.unit.unsure
-    function = np.copy if isinstance(type_, t.Array) and not unsure else own
-    new = s.let(Call(Const(function), (atom,)), type_, name, origin)
+    plain: Any = np.copy if isinstance(type_, t.Array) and not unsure else own
+    copy = Call(Const(plain), (atom,))
+    if atom in s.unit.layouts.read:
+        copy = copy_with_strides(copy)
+    new = s.let(copy, type_, name, origin)
+    if atom in s.unit.layouts.read:
+        s.unit.layouts.read.add(new)
     if unsure:
         s.unit.unsure.add(new)
     if isinstance(type_, t.Array):

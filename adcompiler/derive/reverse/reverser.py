@@ -194,7 +194,8 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
         rule = attribute_rule(self.s, target, obj, name, origin)
         if rule is not None:
             descriptor = Const(getattr(np.ndarray, name))
-            return self.follow(rule, descriptor, target, [obj], {}, origin)
+            read = Attribute(obj, name)
+            return self.follow(rule, descriptor, target, [obj], {}, origin, read)
         self.s.out.append(Let(target, Attribute(self.value(obj), name), origin))
         return None
 

@@ -7,7 +7,7 @@ the same with the values. A global pattern knows of an array only that it is in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,14 +25,22 @@ def is_viewable(array: Dependent) -> bool:
     return array.value is not None or array.in_c_order or len(array.shape or ()) < 2
 
 
-def note_layout(run: Run, found: Any, transfer: Any, function: Any, args: Sequence[Any]) -> None:
+def note_layout(
+    run: Run, found: Any, transfer: Any, function: Any, args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> None:
     """Enter whether the result of a call is in C order."""
     if type(found) is not Dependent:
         return
-    order = REGISTRY.facts(function).order
-    if order == IN_C:
+    known = REGISTRY.facts(function)
+    order = known.order
+    asked = {x for x in (*args, *kwargs.values()) if isinstance(x, str)} & {"A", "F", "K"}
+    if asked:
+        found.in_c_order = asked == {"K"} and order is not None and all(
+            map(lies_in_c_order, args))
+    elif order == IN_C:
         found.in_c_order = True
-    elif transfer is TRANSFERS[ELEMENTWISE] or order == KEPT:
+    elif transfer is TRANSFERS[ELEMENTWISE] or order == KEPT or known.elementwise:
         found.in_c_order = all(map(lies_in_c_order, args))
 
 

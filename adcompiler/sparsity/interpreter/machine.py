@@ -60,7 +60,7 @@ class Machine(Run):
     ) -> None:
         super().__init__(local, second)
         self.unit = unit
-        self.layouts = unit.writes.relies_on_layout
+        self.layouts = bool(unit.layouts.read)
         self.programs = {} if programs is None else programs
         self.depths: dict[Callee, int] = {}
         self.frames: dict[Callee, Frame] = {}

@@ -259,7 +259,7 @@ class Run:
         try:
             result = found(self, function, *args, **kwargs)
             if self.layouts:
-                TRANSFERS[LAYOUT](self, result, found, function, args)
+                TRANSFERS[LAYOUT](self, result, found, function, args, kwargs)
             return result
         except (Refusal, IndexError, ValueError, ArithmeticError):
             raise

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime import own as own_copy
-from adcompiler.runtime.shaping import copy_as_laid_out, reshape_view
+from adcompiler.runtime.shaping import copy_as_laid_out, in_place_of, reshape_view
 from adcompiler.sparsity.dependences.index_sets import cells_of, count
 from adcompiler.sparsity.dependences.layouts import (
     is_viewable, lies_in_c_order, note_layout, places_in, refusal,
@@ -149,6 +149,19 @@ def in_order_of_memory(rest: tuple[Any, ...], kwargs: Any) -> bool:
     """Say whether a function moves elements in an order that the layout of its array decides."""
     return kwargs.get("order") in ("A", "K") or any(
         isinstance(r, str) and r in ("A", "K") for r in rest)
+
+
+@transfer(in_place_of)
+def replacing(run: Run, function: Any, new: Any, old: Any) -> Any:
+    """What an operation in place computes, lying in memory as what was there."""
+    if not isinstance(new, Dependent):
+        return function(new, new if isinstance(old, Dependent) else old)
+    found = copying(run, np.copy, new)
+    if isinstance(found, Dependent):
+        found.in_c_order = lies_in_c_order(old)
+        if new.value is not None and isinstance(old, Dependent):
+            found.value = None if old.value is None else function(new.value, old.value)
+    return found
 
 
 @transfer(reshape_view)

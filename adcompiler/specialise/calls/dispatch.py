@@ -66,6 +66,7 @@ from adcompiler.specialise.folds.table import AS_GIVEN, FOLDS, class_of, fits, f
 from adcompiler.specialise.generators import opened_arguments
 from adcompiler.specialise.objects import live_class, table_of
 from adcompiler.specialise.storage import slices, stores
+from adcompiler.specialise.storage.layouts import written_otherwise
 from adcompiler.specialise.unknowns import which_function
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Callee
@@ -200,7 +201,9 @@ def call_value(
         args, kwargs = computed_in(s, value, args, kwargs, origin)
     args = opened_arguments(s, value, args, origin)
     found = call_replaced(s, func, args, kwargs, origin, name)
-    return call_function(s, func, args, kwargs, origin, name) if found is None else found
+    if found is None:
+        return call_function(s, func, args, kwargs, origin, name)
+    return written_otherwise(s, value, args, found, origin)
 
 
 def call_of_derivative(

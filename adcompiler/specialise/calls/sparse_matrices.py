@@ -19,6 +19,7 @@ from adcompiler.ir.operators import BINARY
 from adcompiler.ops.homes import root_module
 from adcompiler.ops.registry import hashable
 from adcompiler.specialise.objects import live_class
+from adcompiler.specialise.storage.layouts import of_unknown_layout
 from adcompiler.specialise.writer import Writer
 
 Maker = Callable[[Writer, Any, list[Any], dict[str, Atom], Origin], Atom | None]
@@ -65,6 +66,17 @@ def call_sparse(
     s.unit.calls.sparse = True
     if not s.unit.settings.by_entries:
         return None
+    found = call_with_entries(s, func, args, kwargs, types, origin, name)
+    return None if found is None else of_unknown_layout(s, name, args, found, origin)
+
+
+def call_with_entries(
+    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], types: list[t.Type],
+    origin: Origin, name: str,
+) -> Atom | None:
+    """Write a call that makes or takes a sparse matrix of which the entries are followed."""
+    value, module = func.value, forms()
+    assert module is not None
     maker: Maker | None = makers().get(value)
     if maker is not None:
         return maker(s, value, args, dict(kwargs), origin)

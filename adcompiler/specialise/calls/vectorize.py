@@ -23,6 +23,7 @@ from adcompiler.runtime import same_kind
 from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.folds.iterator import is_none, may_carry, options, run, sequence
 from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.storage.layouts import of_unknown_layout
 from adcompiler.specialise.writer import Writer
 from adcompiler.structs import dataclass
 
@@ -92,6 +93,15 @@ def call_vectorized(
     name: str,
 ) -> Atom:
     """Write the call of an ``np.vectorize``."""
+    result = run_vectorized(s, made, args, kwargs, origin, name)
+    return of_unknown_layout(s, "np.vectorize", args, result, origin)
+
+
+def run_vectorized(
+    s: Writer, made: Vectorized, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin,
+    name: str,
+) -> Atom:
+    """Write what the call of an ``np.vectorize`` does, element by element."""
     if any(isinstance(arg, Star) for arg in args) or (
         made.core is not None and len(made.core) != len(args)
     ):

@@ -390,7 +390,7 @@ def fold_isrealobj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name
     return None if found is None else Const(not found.value)
 
 
-@folds(np.conj)
+@folds(np.conj, same_layout=True)
 def fold_conj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     """In rules, the conjugate of a Python number is its method; of a real number, the number."""
     own = primal_of(s) == "conjugate"  # its primal gives a NumPy number
@@ -404,7 +404,7 @@ def fold_conj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
     return found
 
 
-@folds(np.real)
+@folds(np.real, same_layout=True)
 def fold_real(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     """The conjugate and the real part of a real number are the number.
 
@@ -442,7 +442,7 @@ def fold_contiguous(
     return fold_asarray(s, args, kwargs, origin, name)
 
 
-@folds(np.asarray, np.asanyarray)
+@folds(np.asarray, np.asanyarray, same_layout=True)
 def fold_asarray(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:

@@ -19,7 +19,7 @@ MOST = 16
 FULL = Const(slice(None))
 
 
-@folds(np.split)
+@folds(np.split, same_layout=True)
 def fold_split(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
@@ -27,7 +27,7 @@ def fold_split(
     return pieces(s, args, kwargs, origin, name, True)
 
 
-@folds(np.array_split)
+@folds(np.array_split, same_layout=True)
 def fold_array_split(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
@@ -35,7 +35,7 @@ def fold_array_split(
     return pieces(s, args, kwargs, origin, name, False)
 
 
-@folds(np.hsplit)
+@folds(np.hsplit, same_layout=True)
 def fold_hsplit(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
@@ -45,7 +45,7 @@ def fold_hsplit(
     return pieces(s, args, kwargs, origin, name, True, axis)
 
 
-@folds(np.vsplit)
+@folds(np.vsplit, same_layout=True)
 def fold_vsplit(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
@@ -53,7 +53,7 @@ def fold_vsplit(
     return pieces(s, args, kwargs, origin, name, True, 0, 2)
 
 
-@folds(np.dsplit)
+@folds(np.dsplit, same_layout=True)
 def fold_dsplit(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
@@ -135,7 +135,7 @@ def ends_of(
 
 
 
-@folds(np.einsum)
+@folds(np.einsum, same_layout=True)
 def fold_view(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:

@@ -22,15 +22,19 @@ Fold = Callable[[Writer, list[Any], dict[str, Atom], Origin, str], Atom | None]
 AnyFold = TypeVar("AnyFold", bound=Fold)
 FOLDS: dict[Any, Fold] = {}
 AS_GIVEN: set[Any] = set()
+SAME_LAYOUT: set[Any] = set()
 COMPARISONS = ORDERED | {operator.contains, issubclass, isinstance, len, bool, str, repr}
 TAKES_NOTHING = frozenset({zip, dict, int, str, bool, set, frozenset, np.ndindex, print})
 """Functions that may be called without arguments and do not tell what they take."""
 
 
-def folds(*functions: Any, as_given: bool = False) -> Callable[[AnyFold], AnyFold]:
+def folds(
+    *functions: Any, as_given: bool = False, same_layout: bool = False
+) -> Callable[[AnyFold], AnyFold]:
     """Register a compile-time evaluation of calls of ``functions``.
 
-    It gets what ``iter(x)`` runs over for that, unless iterators stay ``as_given``.
+    It gets what ``iter(x)`` runs over for that, unless iterators stay ``as_given``. With
+    ``same_layout`` arrays that it gives lie in memory as those of the functions do.
     """
 
     def register(fold: AnyFold) -> AnyFold:
@@ -38,6 +42,8 @@ def folds(*functions: Any, as_given: bool = False) -> Callable[[AnyFold], AnyFol
             FOLDS[function] = fold
             if as_given:
                 AS_GIVEN.add(function)
+            if same_layout:
+                SAME_LAYOUT.add(function)
         return fold
 
     return register

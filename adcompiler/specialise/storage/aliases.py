@@ -15,7 +15,6 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ops.registry import hashable
 from adcompiler.runtime import choose, record
-from adcompiler.runtime.shaping import reshape_view
 from adcompiler.specialise.storage.state import Change, Reference, State
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Place, Read
@@ -161,7 +160,6 @@ class Aliases:
             if isinstance(how, Step) and not known:
                 self.hold_parts(there.root, operand)
                 step = checked(how, self.place_in_text())
-                self.s.unit.writes.relies_on_layout |= step.function is reshape_view
                 steps = (*there.steps, step)
                 self.references[var] = Reference(there.root, steps, self.state.value(there.root))
             elif how == "same":

@@ -69,6 +69,7 @@ def without_writes(
                 if SIGNS[plain] == "+" and joins(map(s.unit.type, map(unstar, args))):
                     plain = joined
                 yield Let(target, Call(Const(plain), args), origin)
+                s.unit.writes.replacing.add(target)
                 with s.writing_to([]) as checks:
                     check_shape(s, unstar(args[0]), target, origin)
                 yield from checks

@@ -60,6 +60,7 @@ def operated_in_place(
         if not isinstance(new, Var):
             return new
         check_shape(s, x, new, origin)
+        s.unit.writes.replacing.add(new)
         heap.advance(there.root, new, None, origin)
         heap.state.exclusive[new] = True
         return new
