@@ -57,8 +57,8 @@ from adcompiler.specialise.folds import (
     combinations, concatenators, container as container_folds, copy as copy_folds, extremes,
     functional as functional_folds, in_place as in_place_folds, inspection as inspection_folds,
     iterator as iterator_folds, itertools_functions, named_tuples, option as option_folds,
-    outer as outer_folds,
-    power as power_folds, projection as projection_folds, sequence as sequence_folds, splitting,
+    outer as outer_folds, power as power_folds, projection as projection_folds,
+    sequence as sequence_folds, splitting,
 )
 from adcompiler.specialise.folds.getters import GETTERS, call_getter
 from adcompiler.specialise.folds.iterator import opened_iterator
@@ -80,7 +80,6 @@ FOLD_MODULES = (
     stores,
 )
 """The modules that fill the table of folds when they are imported."""
-
 
 KEEPING = ("numpy.", "scipy.")
 """Libraries whose functions under `lru_cache` say the same in a whole process."""
@@ -200,10 +199,9 @@ def call_value(
         args = [as_array(s, arg, origin) for arg in args]
         args, kwargs = computed_in(s, value, args, kwargs, origin)
     args = opened_arguments(s, value, args, origin)
-    found = call_replaced(s, func, args, kwargs, origin, name)
-    if found is None:
-        return call_function(s, func, args, kwargs, origin, name)
-    return written_otherwise(s, value, args, found, origin)
+    if (found := call_replaced(s, func, args, kwargs, origin, name)) is not None:
+        return written_otherwise(s, value, args, found, origin)
+    return call_function(s, func, args, kwargs, origin, name)
 
 
 def call_of_derivative(
