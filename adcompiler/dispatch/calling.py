@@ -210,11 +210,12 @@ def of_each(run: Callable[..., Any], seeds: int, *args: Any) -> Any:
 
 def allowing_aliases(
     call: Callable[..., Any],
-    compile_for: Callable[[tuple[Any, ...], Same], Callable[..., Any] | None],
+    compile_for: Callable[[tuple[Any, ...], Same], Callable[..., Any] | None], known: Same,
 ) -> Callable[..., Any]:
     """Return ``call``, with forms of it for arguments that are one object.
 
-    Such code has no effects of its own before it notices, so that it can be run again.
+    Such code has no effects of its own before it notices, so that it can be run again. ``known``
+    are the arguments that ``call`` takes for one object: if it does not want these, no code does.
     """
     forms: dict[Same, Callable[..., Any]] = {}
 
@@ -222,9 +223,9 @@ def allowing_aliases(
         try:
             return call(*args)
         except AliasedError as error:
-            if not error.same:
+            if set(error.same) <= set(known):
                 raise
-            same = error.same
+            same = tuple(dict.fromkeys((*known, *error.same)))
         if same not in forms:
             forms[same] = compile_for(args, same) or call
         return forms[same](*args)

@@ -466,7 +466,8 @@ class Specialisations:
         if "shapes" in report["checks"]:
             run = allowing_stretched(run, lambda args: again(args, False, same))
         if "aliases" in report["checks"]:
-            run = allowing_aliases(run, lambda args, pairs: again(args, equal_shapes, pairs))
+            run = allowing_aliases(
+                run, lambda args, pairs: again(args, equal_shapes, pairs), same)
         if "observed" in report:
             run = allowing_other_types(
                 run, self.for_other_types(types_, observed, many), not report["acts"])

@@ -198,7 +198,8 @@ def kept_apart(
         var for var in (*given, *s.unit.relied.captured.values(), *heap.globals.values())
         if is_mutable(s.unit.type(var)) and not isinstance(s.unit.type(var), t.Unknown)
     ]
-    written = tuple(i for i, var in enumerate(there) if var in changed)
+    written = tuple(
+        i for i, var in enumerate(there) if var in changed or heap.may_write(var))
     several = len(there) > 1 or any(
         not isinstance(s.unit.type(there[i]), t.Array) for i in written
     )

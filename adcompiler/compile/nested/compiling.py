@@ -156,12 +156,17 @@ def typed_function(
     finals = heap.written([*params, *parts.held], {})
     own = {inner[atom] for atom in called.bound if atom in inner and atom not in called.defaults}
     made = set(inner.values()) - set(params) - own  # what holds functions, made anew
-    for var in (*(var for var, _ in finals), *(root for root in heap.state.latest if root in made)):
+    there = (*params, *unit.relied.captured.values(), *heap.globals.values())
+    changed = [var for var, _ in finals]
+    written = dict.fromkeys((
+        *changed, *(root for root in heap.state.latest if root in made),
+        *filter(heap.may_write, there),
+    ))
+    for var in written:
         if var not in own:
             refuse_effect(derived, origin, f"`{var.name}`")
-    derived.written = tuple(params.index(var) for var, _ in finals if var in own)
-    changed = {var for var, _ in finals}
-    check = kept_apart(s, heap, params, params, changed, function.origin)
+    derived.written = tuple(params.index(var) for var in written if var in own)
+    check = kept_apart(s, heap, [], params, set(changed), function.origin)
     statements = rebound(s, [*heap.prologue, *check, *out], (value,))
     body = with_layouts_kept(unit, Block(tuple(statements), (value,)))
     body = with_repeats_checked(unit, body, changed)

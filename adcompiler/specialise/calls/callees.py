@@ -148,16 +148,11 @@ def write_call(
 ) -> Atom:
     """Write the call of a function compiled on its own, and what it makes of its arguments."""
     heap = s.heap
-    for k in callee.unsure if heap is not None else ():
-        assert heap is not None
-        for root in heap.roots(args[k]):
-            heap.state.invalidated.note(root, origin, root)
     call = Call(Const(callee), tuple(args))
-    if not callee.written or heap is None:
-        result = s.let(call, callee.result, name, origin)
-        return result if heap is None else given(heap, callee, args, result, origin)
+    if heap is None:
+        return s.let(call, callee.result, name, origin)
     roots = [set(heap.roots(a)) for a in args]
-    for k in callee.written:
+    for k in (*callee.written, *callee.unsure):
         others = set().union(*(r for i, r in enumerate(roots) if i != k))
         near = {o for r in roots[k] for o in heap.state.may_alias.get(r, ())}
         if (roots[k] | near) & others:
@@ -165,6 +160,10 @@ def write_call(
                 origin, "two arguments of this call may share storage, and one is written into",
                 "pass a copy of one of them", "aliases",
             )
+    for root in (root for k in callee.unsure for root in roots[k]):
+        heap.state.invalidated.note(root, origin, root)
+    if not callee.written:
+        return given(heap, callee, args, s.let(call, callee.result, name, origin), origin)
     finals = tuple(callee.finals.get(k, s.unit.type(args[k])) for k in callee.written)
     parts = s.let(call, t.Tuple((callee.result, *finals)), f"{callee.name}_parts", origin)
     heap.state.exclusive[parts] = True

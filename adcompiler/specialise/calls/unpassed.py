@@ -57,6 +57,9 @@ def lost_write(
             return f"writes into `{root.name}`, which is not one of its arguments", PASSED
         if root in made and heap.written_value(heap.state.latest[root]) is not root:
             return f"writes into `{root.name}`, which holds functions", SEPARATE
+    unseen = next(filter(heap.may_write, outside), None)
+    if unseen is not None:
+        return f"may write into `{unseen.name}`, which is not one of its arguments", PASSED
     results = [] if yields is None else [root for atom in yields for root in heap.roots(atom)]
     written = [var for var in params if var in heap.state.latest]
     near = {other for root in (*results, *written) for other in heap.state.may_alias.get(root, ())}
