@@ -125,7 +125,10 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
         states = []
         for taken, arm in ((True, node.then), (False, node.orelse)):
             findings = len(self.unit.findings)
-            with self.writing_to([]) as out, self.region_of_heap() as state, self.may_not_run():
+            alone = any(yields is None for _, yields in arms)
+            with self.writing_to([]) as out, self.region_of_heap(alone) as state, (
+                self.may_not_run()
+            ):
                 arms.append((out, self.block(arm, dict(env), scope, True)))
                 states.append(state())
             if is_left_out(self, node, taken, findings):
@@ -189,11 +192,13 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
             guard = Block(tuple(then_out), (), True)
             self.out.append(If(condition, guard, Block(()), (), node.origin))
             self.out.extend(else_out)
+            self.level_out(else_out)
             return list(orelse)
         if orelse is None and then is not None:
             guard = Block(tuple(else_out), (), True)
             self.out.append(If(condition, Block(()), guard, (), node.origin))
             self.out.extend(then_out)
+            self.level_out(then_out)
             return list(then)
         if then is None or orelse is None:
             one, two = (Block(tuple(out), (), True) for out in (then_out, else_out))

@@ -157,12 +157,10 @@ class Regions(Writer):
         purity = Purity(self.unit.type, self.unit.definition)
         if yields is None or any(may_raise(purity, self.unit, statement) for statement in out):
             return False
-        made = definitions(Block(tuple(out)))
         self.out.extend(out)
         if self.heap is not None and state is not None:
             self.heap.state = state
-            for var in made & self.heap.levels.keys():
-                self.heap.levels[var] = self.heap.level
+            self.level_out(out)
         env.update(zip(node.results, yields, strict=True))
         return True
 

@@ -14,6 +14,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, If, Let, Origin, Raise, Rhs, Statement, Var,
 )
+from adcompiler.ir.visit import definitions
 from adcompiler.specialise.interface import Interface
 from adcompiler.specialise.unknowns import explained, holds_functions, is_lost
 from adcompiler.typed.builder import Builder, refuse_large
@@ -165,20 +166,31 @@ class Writer(Builder, Interface):
             self.unit.arms[var] = tuple(values)
 
     @contextmanager
-    def region_of_heap(self) -> Iterator[Callable[[], State | None]]:
-        """Let what is written meanwhile change a copy of the heap's state; yields how to get it."""
+    def region_of_heap(self, alone: bool = False) -> Iterator[Callable[[], State | None]]:
+        """Let what is written meanwhile change a copy of the heap's state; yields how to get it.
+
+        If the region stands ``alone``, as all others beside it raise, what follows is inside of it.
+        """
         heap = self.heap
         if heap is None:
             yield lambda: None
             return
         before = heap.state
         heap.state = before.copy()
-        heap.level += 1
+        heap.level += not alone
         try:
             yield lambda: heap.state
         finally:
             heap.state = before
-            heap.level -= 1
+            heap.level -= not alone
+
+    def level_out(self, statements: Sequence[Statement]) -> None:
+        """Let what statements of a region make belong to the region around it: they move there."""
+        heap = self.heap
+        for var in definitions(Block(tuple(statements))) if heap is not None else ():
+            assert heap is not None
+            if heap.levels.get(var, 0) > heap.level:
+                heap.levels[var] = heap.level
 
     def value(self, atom: Atom, env: Mapping[Var, Atom]) -> Atom:
         """Return the specialised atom of ``atom``: of what it refers to now."""
