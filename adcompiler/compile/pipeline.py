@@ -20,7 +20,10 @@ from adcompiler.compile.backends import BACKENDS
 from adcompiler.compile.modes import MODES, Form
 from adcompiler.compile.nested import derive
 from adcompiler.derive.rules import is_foreign
-from adcompiler.errors import Declined, Finding, MissingRuleError, NotBatchable, UnsupportedError
+from adcompiler.analyses.stale import stale_reads
+from adcompiler.errors import (
+    Declined, Finding, InternalError, MissingRuleError, NotBatchable, UnsupportedError,
+)
 from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
@@ -231,6 +234,9 @@ def all_stages(request: Request) -> Iterator[Result]:
             differentiate(unit, typed, request)  # to find what lacks a rule, and report all at once
         refuse(unit)
     functions = verified(typed.functions(unit), unit)
+    if verifying():
+        for function in functions:
+            check_versions(function, unit)
     yield "types", unit, functions
 
     product = differentiate(unit, typed, request)
@@ -278,6 +284,14 @@ def verified(functions: list[Function], unit: Unit | None = None) -> list[Functi
         for function in functions:
             verify(function, None if unit is None else unit.type, parsed=unit is None)
     return functions
+
+
+def check_versions(function: Function, unit: Unit) -> None:
+    """Raise InternalError if a typed function reads what it has overwritten."""
+    for statement, value in stale_reads(function.body, unit.type):
+        raise InternalError(
+            f"ill-formed IR in {function.name}: {value!r} is read after it was written into, at "
+            f"{getattr(statement, 'origin', None)}")
 
 
 def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Unit, Typed]:

@@ -121,7 +121,7 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
 
     def branch_on(self, node: If, condition: Atom, env: Env, scope: Scope | None) -> bool:
         """Write a branch on a condition that is not known."""
-        arms = []
+        arms: list[tuple[list[Statement], tuple[Atom, ...] | None]] = []
         states = []
         for taken, arm in ((True, node.then), (False, node.orelse)):
             findings = len(self.unit.findings)

@@ -162,9 +162,8 @@ def typed_function(
         *changed, *(root for root in heap.state.latest if root in made),
         *filter(heap.may_write, there),
     ))
-    for var in written:
-        if var not in own:
-            refuse_effect(derived, origin, f"`{var.name}`")
+    for var in (var for var in written if var not in own):
+        refuse_effect(derived, origin, f"`{var.name}`")
     derived.written = tuple(params.index(var) for var in written if var in own)
     check = kept_apart(s, heap, [], params, set(changed), function.origin)
     statements = rebound(s, [*heap.prologue, *check, *out], (value,))

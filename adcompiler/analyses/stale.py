@@ -1,0 +1,71 @@
+"""Reads of values whose storage holds another value by then.
+
+In the typed IR of a function a write makes a new value, and whoever refers to the storage refers to
+that. Emitted code writes in place: where a former value is read again, what is known of storage has
+been lost on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from adcompiler.analyses.storage import METADATA, is_method, written_operand
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Attribute, Block, Do, Let, Loop, Region, Statement, Var
+from adcompiler.ir.visit import direct_uses
+
+TypeOf = Callable[[Atom], t.Type]
+
+
+def stale_reads(body: Block, type_of: TypeOf) -> Iterator[tuple[Statement, Var]]:
+    """Yield the statements that read what has been written into before, with that value."""
+    found: list[tuple[Statement, Var]] = []
+    _Reads(type_of, found).block(body, set())
+    yield from found
+
+
+class _Reads:
+    def __init__(self, type_of: TypeOf, found: list[tuple[Statement, Var]]) -> None:
+        self.type_of = type_of
+        self.found = found
+
+    def block(self, block: Block, former: set[Var]) -> set[Var]:
+        """Check a block before which ``former`` were written; return what is written after it."""
+        former = set(former)
+        for statement in block.statements:
+            if not isinstance(statement, (Let, Do)) or self.reads_content(statement):
+                self.check(statement, direct_uses(statement), former)
+            if isinstance(statement, Let):
+                old = written_operand(statement.rhs)
+                if isinstance(old, Var):
+                    former.add(old)
+            elif isinstance(statement, Region):
+                former |= self.region(statement, former)
+        if not block.diverges and block.statements:
+            self.check(block.statements[-1], block.yields, former)
+        return former
+
+    def region(self, region: Region, former: set[Var]) -> set[Var]:
+        """Check a region; return what it has written."""
+        written: set[Var] = set()
+        for inner in region.blocks():
+            after = self.block(inner, former)
+            if not inner.diverges:
+                written |= after
+        if isinstance(region, Loop):
+            written |= {
+                init for param, init in zip(region.params, region.inits, strict=True)
+                if param in written and isinstance(init, Var)
+            }
+        return written
+
+    def check(self, statement: Statement, atoms: Iterable[Atom], former: set[Var]) -> None:
+        for atom in atoms:
+            if isinstance(atom, Var) and atom in former:
+                self.found.append((statement, atom))
+
+    def reads_content(self, statement: Let | Do) -> bool:
+        """Say whether a statement reads more of a value than what no write changes."""
+        rhs = statement.rhs
+        return not isinstance(rhs, Attribute) or not (
+            rhs.name in METADATA or is_method(self.type_of(rhs.obj), rhs.name))
