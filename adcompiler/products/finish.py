@@ -23,7 +23,7 @@ from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.runtime import (
-    add_at, as_gradient, give_back, read_global, store_global, unbroadcast,
+    add_at, as_gradient, cell_value, give_back, read_global, store_global, unbroadcast,
 )
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
@@ -239,7 +239,7 @@ def is_global(rhs: Rhs | None) -> bool:
         case Global() | Attribute(Const()) | Item(Const()):
             return True
         case Call(Const(function)):
-            return function is read_global
+            return function is read_global or function is cell_value
     return False
 
 

@@ -8,8 +8,8 @@ from adcompiler.errors import ArgumentsError
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Function, Let, Var
 from adcompiler.products.finish import finished_bars
-from adcompiler.products.ownership import given_back, kept_from_sweep
-from adcompiler.products.pair import pair_functions
+from adcompiler.products.ownership import given_back_at_end, kept_from_sweep
+from adcompiler.products.pair import effects_outside, pair_functions
 from adcompiler.products.product import Product, pack, plain_functions
 from adcompiler.products.specialised import Typed, all_params
 from adcompiler.runtime import seed
@@ -24,7 +24,7 @@ def gradient(
     """Return the joint function: the gradient (after the value), in one piece of straight code."""
     s = Specialiser(unit)
     origin = typed.origin
-    body = [*typed.statements, *given_back(typed, typed.params)]
+    body = list(typed.statements)
     output, aux = typed.value, None
     if has_aux:
         check_aux(s, typed.value, typed.shown)
@@ -48,9 +48,12 @@ def gradient(
         results.append(both.renamed.get(aux, aux) if isinstance(aux, Var) else aux)
     with s.writing_to(statements):
         results = kept_from_sweep(s, results, both.forward, both.sweep, origin)
+        effects = effects_outside(unit, typed)
+        back = [] if effects == "by call" else list(given_back_at_end(s, typed, both, origin))
     statements += both.sweep
     with s.writing_to(statements):
         bars = finished_bars(s, both, inputs, origin)
+        statements += back
         yields = [bars[0] if single else pack(s, bars, origin)]
         if with_value:
             yields.insert(0, results[0] if aux is None else pack(s, results, origin))
@@ -62,7 +65,7 @@ def gradient(
     what = "value of `{}` and its gradient" if with_value else "gradient of `{}`"
     names = ", ".join(p.name for p in inputs)
     doc = f"Return the {what.format(typed.function.name)} with respect to {names}."
-    return Product([*functions, *plain_functions(functions)], {name: doc})
+    return Product([*functions, *plain_functions(functions)], {name: doc}, effects=effects)
 
 
 def cotangent_of_result(unit: Unit, output: Atom) -> Atom:

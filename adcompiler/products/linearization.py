@@ -54,7 +54,7 @@ def linearization(unit: Unit, typed: Typed) -> Product:
         if callee.name == name:
             callee.name = unique_name(unit, f"{name}_recursive")
     effects = effects_of(unit, typed)
-    back = given_back(typed, typed.params if effects == "by call" else ())
+    back = () if effects == "by call" else given_back(typed)
     duals = {var: dual_parameter(unit, var) for var in typed.inputs}
     pushes: Pushes = {}
     body = Block((*typed.statements, *back), (typed.value,))
@@ -119,8 +119,8 @@ def two_functions(
     made = definitions(first) | {p.var for p in primal.params}
     saved = [v for v in free_variables(rest) if v in made]
     forward = list(first.statements)
+    saved, rest = owned_residuals(s, saved, forward, rest, primal, value, not own)
     if own:
-        saved, rest = owned_residuals(s, saved, forward, rest, primal, value)
         rest = own_arrays(rest, unit, {*made, *saved, *duals}, origin)
     with s.writing_to(forward):
         packed = s.let(Pack("tuple", tuple(saved)), t.UNKNOWN, "saved", origin)

@@ -7,24 +7,68 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from adcompiler.analyses.storage import Sharing, is_mutable, written_operand
+from adcompiler.derive.reverse.reverser import Reversed
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, Function, Global, Let, Origin, Region, Statement, Var,
+    Atom, Block, Call, Const, Do, Function, Item, Let, Origin, Region, Statement, Var,
+    unstar,
 )
 from adcompiler.ir.visit import substitute_block, walk
+from adcompiler.products.finish import is_global
 from adcompiler.products.specialised import Typed
-from adcompiler.runtime import give_back, own as own_copy
+from adcompiler.runtime import give_back, handed_out, own as own_copy
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 
 
-def given_back(typed: Typed, kept: Iterable[Var]) -> Iterator[Statement]:
-    """Yield what writes into the caller's storage, other than that of ``kept``."""
-    kept = set(kept)
+def given_back(typed: Typed) -> Iterator[Statement]:
+    """Yield what writes into the caller's storage."""
     for it in typed.written:
-        if it.var not in kept:
-            copies = () if it.copies is None else (it.copies,)
-            yield Do(Call(Const(give_back), (it.var, it.final, *copies)), typed.origin)
+        copies = () if it.copies is None else (it.copies,)
+        yield Do(Call(Const(give_back), (it.var, it.final, *copies)), typed.origin)
+
+
+def given_back_at_end(
+    s: Builder, typed: Typed, both: Reversed, origin: Origin
+) -> Iterator[Statement]:
+    """Yield what writes into the storage outside of a function once its sweep has run.
+
+    The sweep reads that storage as it was. What it restores itself is copied before it runs: the
+    copies are written here.
+    """
+    written = [it for it in typed.written if it.var not in typed.params]
+    shared = shared_storage(Block((*both.forward, *both.sweep)), s.unit) if written else {}
+    storage = swept_storage(both.sweep, shared) if written else set()
+
+    def now(atom: Atom) -> Atom:
+        return both.renamed.get(atom, atom) if isinstance(atom, Var) else atom
+
+    ends = []
+    for it in written:
+        final, copies = now(it.final), () if it.copies is None else (now(it.copies),)
+        if isinstance(final, Var) and storage_of(final, shared) & storage:
+            type_ = s.unit.type(final)
+            if isinstance(type_, t.Array):
+                final = copied(s, final, origin)
+            else:
+                pair = s.let(
+                    Call(Const(handed_out), (final, *copies)), t.Tuple((type_, t.UNKNOWN)),
+                    f"{final.name}_parts", origin,
+                )
+                final = s.let(Item(pair, Const(0)), type_, final.name, origin, False)
+                copies = copies and (
+                    s.let(Item(pair, Const(1)), t.UNKNOWN, "copies", origin, False),)
+        ends.append(Do(Call(Const(give_back), (it.var, final, *copies)), origin.reversed()))
+    return iter(ends)
+
+
+def swept_storage(sweep: Iterable[Statement], shared: Mapping[Atom, list[Atom]]) -> set[Atom]:
+    """Return what shares storage with what a sweep writes into."""
+    written = [
+        old for st in walk(Block(tuple(sweep)))
+        if isinstance(st, Let) and (old := written_operand(st.rhs)) is not None
+    ]
+    return {atom for old in written for atom in storage_of(old, shared)}
 
 
 def gives_back(statement: Statement) -> bool:
@@ -38,14 +82,11 @@ def kept_from_sweep(
     origin: Origin,
 ) -> list[Atom]:
     """Write copies of those results whose storage the sweep puts back as it was; return all."""
-    written = [
-        old for st in walk(Block(tuple(sweep)))
-        if isinstance(st, Let) and (old := written_operand(st.rhs)) is not None
-    ]
-    if not written:
+    if not any(isinstance(st, Let) and written_operand(st.rhs) is not None
+               for st in walk(Block(tuple(sweep)))):
         return results
     shared = shared_storage(Block((*forward, *sweep)), s.unit)
-    storage = {atom for old in written for atom in storage_of(old, shared)}
+    storage = swept_storage(sweep, shared)
     return [
         copied(s, result, origin) if isinstance(result, Var) and is_mutable(s.unit.type(result))
         and storage_of(result, shared) & storage else result for result in results
@@ -54,21 +95,21 @@ def kept_from_sweep(
 
 def owned_residuals(
     s: Builder, saved: list[Var], forward: list[Statement], backward: Block,
-    primal: Function, value: Atom,
+    primal: Function, value: Atom, inner: bool = False,
 ) -> tuple[list[Var], Block]:
     """Save copies of what the caller also holds: it may be changed before the pullback is called.
 
-    Returns what is saved, and the pullback's statements that read that.
+    Returns what is saved, and the pullback's statements that read that. Of a function that only
+    emitted code calls (``inner``) that is what it reads of modules, classes and cells itself.
     """
     unit = s.unit
     shared = shared_storage(Block(tuple(forward)), unit)
-    foreign: set[Atom] = {p.var for p in primal.params}
-    foreign |= {
-        st.target for st in walk(Block(tuple(forward)))
-        if isinstance(st, Let) and isinstance(st.rhs, Global)
-    }
-
-    foreign |= {root for root in storage_of(value, shared) if is_mutable(unit.type(root))}
+    foreign: set[Atom] = set() if inner else {p.var for p in primal.params}
+    foreign |= outside(forward)
+    if not inner:
+        handed = [value, *(unstar(st.rhs.args[1]) for st in forward if gives_back(st))]  # type: ignore[union-attr]
+        foreign |= {root for atom in handed for root in storage_of(atom, shared)
+                    if is_mutable(unit.type(root))}
     changed = {st.rhs.args[0] for st in forward if gives_back(st)}  # type: ignore[union-attr]
     copies: dict[Var, Atom] = {}
     with s.writing_to([]) as out:
@@ -80,6 +121,17 @@ def owned_residuals(
     end = next((i for i, st in enumerate(forward) if gives_back(st)), len(forward))
     forward[end:end] = out
     return [copies.get(v, v) for v in saved], substitute_block(backward, copies)  # type: ignore[misc]
+
+
+def outside(statements: Iterable[Statement]) -> set[Atom]:
+    """Return the variables that are read of modules, classes, other functions and cells."""
+    found: set[Atom] = set()
+    for st in walk(Block(tuple(statements))):
+        if isinstance(st, Let) and (is_global(st.rhs) or (
+            isinstance(st.rhs, Item) and st.rhs.obj in found
+        )):
+            found.add(st.target)
+    return found
 
 
 def copied(s: Builder, var: Var, origin: Origin) -> Var:
@@ -118,6 +170,8 @@ def shared_storage(block: Block, unit: Unit) -> dict[Atom, list[Atom]]:
         match statement:
             case Let(target, rhs, _):
                 for atom, _ in sharing.of(target, rhs):
+                    note(target, atom)
+                for atom in sharing.entered(rhs):
                     note(target, atom)
             case Region():
                 for edge in statement.edges():

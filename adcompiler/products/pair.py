@@ -36,7 +36,7 @@ def split(unit: Unit, typed: Typed, single: bool, batched: bool = False) -> Prod
         if callee.name == name:
             callee.name = unique_name(unit, f"{name}_recursive")
     effects = effects_of(unit, typed)
-    back = given_back(typed, typed.params if effects == "by call" else ())
+    back = () if effects == "by call" else given_back(typed)
     statements = (*typed.statements, *back)
     primal = Function(
         name, all_params(unit, typed), Block(statements, (typed.value,)), typed.origin
@@ -68,6 +68,17 @@ def effects_of(unit: Unit, typed: Typed) -> str:
     if not purity.has_no_effect(Block(typed.statements)):
         unit.findings.extend(f for f in typed.lost if f not in unit.findings)
     return "by call"
+
+
+def effects_outside(unit: Unit, typed: Typed) -> str:
+    """As ``effects_of`` for a function of which the arguments are left as they were."""
+    if not typed.lost_outside:
+        return "written"
+    of_arguments = len(typed.lost) > len(typed.lost_outside) or any(
+        it.var in typed.params for it in typed.written)
+    if of_arguments:
+        unit.findings.extend(f for f in typed.lost_outside if f not in unit.findings)
+    return "written" if of_arguments else effects_of(unit, typed)
 
 
 def pair_halves(
@@ -107,9 +118,10 @@ def pair_halves(
         backward, bars = list(rest.statements), list(rest.yields)
     made = definitions(Block(tuple(forward))) | {p.var for p in primal.params}
     saved = [v for v in free_variables(Block(tuple(backward), tuple(bars))) if v in made]
-    if own or apart:
+    if own or apart or unit.deferred:
         saved, rest = owned_residuals(
-            s, saved, forward, Block(tuple(backward), tuple(bars)), primal, value
+            s, saved, forward, Block(tuple(backward), tuple(bars)), primal, value,
+            not (own or apart),
         )
         backward, bars = list(rest.statements), list(rest.yields)
     with s.writing_to(forward):

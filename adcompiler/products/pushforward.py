@@ -55,7 +55,7 @@ def pushforward(
         if callee.name == name:
             callee.name = unique_name(unit, f"{name}_recursive")
     effects = effects_of(unit, typed)
-    back = given_back(typed, typed.params if effects == "by call" else ())
+    back = () if effects == "by call" else given_back(typed)
     body = Block((*typed.statements, *back), (typed.value,))
     duals = {var: dual_parameter(unit, var) for var in typed.inputs}
     pushes: Pushes = {}

@@ -48,7 +48,8 @@ class Typed:
 
     ``inputs`` are the variables that it is differentiated with respect to: parameters, or parts of
     parameters that ``entry`` reads. ``written`` are the arguments, captured variables and globals
-    that it writes into, with what it makes of them.
+    that it writes into, with what it makes of them. ``lost`` tells of which it is left open what
+    they become; of these ``lost_outside`` are no arguments.
     """
 
     function: Function
@@ -60,6 +61,7 @@ class Typed:
     entry: list[Statement] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
     lost: list[Finding] = field(default_factory=list)
+    lost_outside: list[Finding] = field(default_factory=list)
 
     def containers_written(self, unit: Unit) -> tuple[int, ...]:
         """Return the positions of the parameters that are containers and are written into."""
@@ -119,13 +121,11 @@ def specialise(
     unit.calls.active.pop()
     checked_stores(s)
     there = [*whole, *separated.held]
-    for var in there:
-        if var in heap.state.latest:
-            with s.writing_to(out):
-                heap.bring_up_to_date(var, function.origin)
+    in_place_of = {var: copy for var, (copy, _) in copies.items()}
+    with s.writing_to(out):
+        heap.bring_all_up_to_date([*there, *in_place_of.values()], function.origin)
     refuse_new_attributes(s, separated, function.origin)
     value = UNDEF if yields is None else yields[0]
-    in_place_of = {var: copy for var, (copy, _) in copies.items()}
     finals = heap.written(there, in_place_of)
     changed = {var for var, _ in finals}
     alone = [var for var in there if var not in {params[later] for later, _ in same}]
@@ -137,9 +137,10 @@ def specialise(
     body = checked_body(unit, Block(statements, (value,)), changed)
     written = [Written(var, final, copies.get(var, (None, None))[1]) for var, final in finals]
     lost = lost_effects(s, heap, there, in_place_of, function.origin)
+    outside = [finding for var, finding in lost if var not in params]
     return Typed(
         function, params, body.statements, value, function.origin, inputs, separated.entry,
-        written, lost,
+        written, [finding for _, finding in lost], outside,
     )
 
 
@@ -211,27 +212,29 @@ def kept_apart(
 
 def lost_effects(
     s: Specialiser, heap: Heap, given: list[Var], copies: Mapping[Var, Var], origin: Origin
-) -> list[Finding]:
-    """Return why it is left open whether what belongs to the caller is written into.
+) -> list[tuple[Var, Finding]]:
+    """Return what may be written into while that is left open, and why.
 
     ``given`` are the parameters, ``copies`` what the code works on in place of them.
     """
-    found = []
+    found: list[tuple[Var, Finding]] = []
     for var in (*given, *s.unit.relied.captured.values(), *heap.globals.values()):
         root = copies.get(var, var)
         if heap.may_write(root):
             where, other = heap.state.invalidated[root]
-            found.append(where.finding(
+            if var not in given and (root, where) in heap.given_away:
+                continue  # it is itself what a function of which nothing is known was given
+            found.append((var, where.finding(
                 f"whether this writes into `{var.name}`, which `{other.name}` may share "
                 "storage with, is not known when compiling",
                 "use a copy where it is given another name", "aliases",
-            ))
+            )))
         elif root is not var and root in heap.copies:
-            found.append(origin.finding(
+            found.append((var, origin.finding(
                 f"what `{var.name}` holds is written into when it may be held elsewhere too: "
                 "whether the caller's own objects see it is not known when compiling",
                 "use a copy where it is given another name", "aliases",
-            ))
+            )))
     return found
 
 

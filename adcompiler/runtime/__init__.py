@@ -15,7 +15,7 @@ from adcompiler.runtime.containers import (
 )
 from adcompiler.runtime.elementwise import stays_real
 from adcompiler.runtime.indexing import (
-    accumulate, add_at, give_back, is_basic, last_written, own, paired, scatter,
+    accumulate, add_at, give_back, handed_out, is_basic, last_written, own, paired, scatter,
 )
 from adcompiler.runtime.observed import ObservedTypeError, Unfit, check_type
 from adcompiler.runtime.records import record
@@ -35,7 +35,8 @@ __all__ = [
     "check_items", "check_keywords", "check_lasts", "check_position",
     "check_rebinds", "check_support", "check_type", "choose", "dict_keys", "dict_of", "dict_values",
     "drop_last",
-    "entry", "evaluated", "generated", "give_back", "holds_once", "is_basic", "is_mapping",
+    "entry", "evaluated", "generated", "give_back", "handed_out", "holds_once", "is_basic",
+    "is_mapping",
     "is_sequence", "keeps_shape", "last_written", "no_grad", "not_callable", "not_swallowed",
     "note_value", "noted_value", "own", "paired", "passing_on", "pattern_argument", "positions",
     "project",

@@ -91,6 +91,42 @@ def own(value: Any, copy: Callable[[Any], Any] | None = None) -> Any:
     return value
 
 
+def handed_out(
+    value: Any, copies: list[tuple[Any, Any]] | None = None
+) -> tuple[Any, list[tuple[Any, Any]] | None]:
+    """Return what ``give_back`` takes, in storage of its own: a sweep restores what ``value`` has.
+
+    In the copy one object is one object, wherever ``value`` holds it.
+    """
+    made: dict[int, Any] = {}
+
+    def copied(item: Any) -> Any:
+        if id(item) in made:
+            return made[id(item)]
+        if isinstance(item, np.ndarray):
+            new: Any = item.copy("K")
+        elif isinstance(item, list):
+            new = made[id(item)] = []
+            new.extend(map(copied, item))
+        elif isinstance(item, dict):
+            new = made[id(item)] = {}
+            new.update((key, copied(entry)) for key, entry in item.items())
+        elif isinstance(item, tuple):
+            items = map(copied, item)
+            new = type(item)(*items) if hasattr(item, "_fields") else tuple(items)
+        elif is_record(item):
+            new = record(type(item), **{k: copied(part) for k, part in state_of(item).items()})
+        else:
+            return item
+        made[id(item)] = new
+        return new
+
+    found = copied(value)
+    return found, None if copies is None else [
+        (original, made[id(copy)]) for original, copy in copies if id(copy) in made
+    ]
+
+
 def give_back(target: Any, value: Any, copies: list[tuple[Any, Any]] | None = None) -> None:
     """Make ``target``, which belongs to the caller, what the program has made of it: ``value``.
 

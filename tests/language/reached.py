@@ -70,9 +70,11 @@ def check_modes(f, x=0.7, args=(), hessians=False):
         np.testing.assert_allclose(second, curve, rtol=1e-4, atol=1e-5, err_msg=f.__name__)
 
 
-def check_refused(f, x=0.7, args=(), match=""):
-    """Check that each mode refuses a function, and leaves all as it was."""
+def check_refused(f, x=0.7, args=(), match="", modes=()):
+    """Check that each mode, or each of ``modes``, refuses a function and leaves all as it was."""
     for name, made, _ in MODES:
+        if modes and name not in modes:
+            continue
         world = World((f, None), (x, *args))
         before = world.picture()
         try:

@@ -100,6 +100,13 @@ class Heap(Joining):
                 stale = var
         return stale
 
+    def bring_all_up_to_date(self, given: Iterable[Var], origin: Origin) -> None:
+        """Bring up to date what was there before the code ran: ``given`` and what is outside."""
+        there = [*given, *self.s.unit.relied.captured.values(), *self.globals.values()]
+        for root in there:
+            if root in self.state.latest:
+                self.bring_up_to_date(root, origin)
+
     def written(
         self, params: Iterable[Var], copies: Mapping[Var, Var] | None = None
     ) -> list[tuple[Var, Atom]]:
