@@ -20,6 +20,7 @@ from adcompiler.compile.backends import BACKENDS
 from adcompiler.compile.modes import MODES, Form
 from adcompiler.compile.nested import derive
 from adcompiler.derive.rules import is_foreign
+from adcompiler.derive.squares import with_squares
 from adcompiler.analyses.stale import stale_reads
 from adcompiler.errors import (
     Declined, Finding, InternalError, MissingRuleError, NotBatchable, UnsupportedError,
@@ -37,7 +38,7 @@ from adcompiler.optimise.lengths import lengths_in_front
 from adcompiler.optimise.raising import with_raising_kept
 from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.product import Product, optimised
-from adcompiler.products.specialised import Typed, specialise
+from adcompiler.products.specialised import Typed, changed_everywhere, specialise
 from adcompiler.runtime import apart, check_lasts, check_rebinds, same_shape, same_trailing_shape
 from adcompiler.runtime.products import in_space
 from adcompiler.structs import dataclass
@@ -336,6 +337,7 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     if mode.returns_value or mode.takes_aux:
         typed = raising_kept(unit, typed, mode.returns_value)
     typed = with_lengths_in_front(unit, with_aggregates_apart(unit, typed))
+    typed = changed_everywhere(unit, typed, with_squares)
     return mode.build(
         unit, typed, Form(request.single, request.has_aux, request.batched, request.constant))
 
@@ -374,12 +376,7 @@ def with_aggregates_apart(unit: Unit, typed: Typed) -> Typed:
 
 def with_lengths_in_front(unit: Unit, typed: Typed) -> Typed:
     """Return a function, and let those it calls be, with lengths read in front of loops."""
-    for callee in unit.calls.callees.values():
-        if callee.function is not None:
-            body = callee.function.body
-            kept = lengths_in_front(unit, body.statements)
-            callee.function = replace(callee.function, body=replace(body, statements=kept))
-    return replace(typed, statements=lengths_in_front(unit, typed.statements))
+    return changed_everywhere(unit, typed, lengths_in_front)
 
 
 def makes_error(rhs: Rhs) -> bool:

@@ -22,9 +22,11 @@ from adcompiler.ir.nodes import (
     NONE, Atom, Call, Closure, Const, Do, Format, Function, Origin, Pack, Param, Raise, Star, Var,
     unstar,
 )
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.runtime import project
+from adcompiler.runtime.kinks import first_derivative
 from adcompiler.runtime.checking import FORWARD, check_cotangent, check_shape, check_value
 from adcompiler.specialise.calls.binding import (
     at_origin, bind, environment, explain_binding, plain_call, rule_default,
@@ -149,7 +151,7 @@ def apply_partials(
             s.in_rule = True
             if callable(partial):
                 value = s.call(Const(np.conj), [value], {}, at, "conj")
-            g = scaled(s, dy, value, at)
+            g = once(s, rule, scaled(s, dy, value, at), dy, result, x, at)
             pairs.append((x, s.call(Const(project), [g, x], {}, at, "project")))
         s.out[start:] = [at_origin(statement, at) for statement in s.out[start:]]
         return pairs
@@ -187,6 +189,24 @@ def partial_value(
     yields = s.block(definition.body, env, Scope(partial))
     assert yields is not None
     return yields[0]
+
+
+def once(
+    s: Specialiser, rule: Rule, g: Atom, dy: Atom, result: Atom, x: Atom, origin: Origin
+) -> Atom:
+    """Return ``dy`` times a partial derivative, which is a convention where a norm is 0.
+
+    So is that of the size of a complex number.
+    """
+    means = REGISTRY.facts(rule.function).means
+    if means == "hypot" or (means == "absolute" and is_complex(s.unit.type(x))):
+        return s.call(Const(first_derivative), [g, dy, result], {}, origin, "slope")
+    return g
+
+
+def is_complex(type_: t.Type) -> bool:
+    """Say whether values of a type are complex numbers, or arrays of these."""
+    return isinstance(type_, t.Scalar | t.Array) and type_.kind == "complex"
 
 
 def scaled(s: Specialiser, dy: Atom, partial: Atom, origin: Origin) -> Atom:

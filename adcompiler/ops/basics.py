@@ -47,6 +47,7 @@ from adcompiler.runtime.external import (
     external_value,
 )
 from adcompiler.runtime.functionals import implied, passive, symmetric
+from adcompiler.runtime.kinks import STAND_INS, first_derivative
 from adcompiler.runtime.gathering import (
     item_adjoint, permute_adjoint, take_adjoint, take_along_axis_adjoint,
 )
@@ -295,6 +296,8 @@ OF_RUNTIME: tuple[Entry, ...] = (
     ((
         reshape_view, viewed, parts_viewed, complex_viewed, read_order, ravel_positions,
     ), stated(reads_layout=True)),
+    ((first_derivative, *STAND_INS), stated(
+        pure=True, writes=(), tried=True, shares=Shares(SAME, (0,)), transfer="moves")),
     ((implied, symmetric, laid_out_as, in_place_of), stated(shares=Shares(MAY, (0,)))),
     ((add_at,), stated(shares=Shares(SAME, (0,)))),
     ((append, drop_last, put_entry), stated(shares=(Shares(SAME, (0,)), Shares(HOLDS)))),

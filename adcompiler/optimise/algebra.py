@@ -17,6 +17,7 @@ from adcompiler.ir.operators import FIELD, is_one
 from adcompiler.optimise.products import Products
 from adcompiler.optimise.rewriter import is_number, plain
 from adcompiler.runtime.functionals import symmetric
+from adcompiler.runtime.kinks import STAND_INS, first_derivative
 from adcompiler.typed.unit import Unit
 
 
@@ -37,7 +38,9 @@ class Algebra(Products):
         function = call.func.value if isinstance(call.func, Const) else None
         if function is operator.neg:
             return self.negation(plain(call.args[0]))
-        if function is symmetric:
+        if function in (symmetric, *STAND_INS) or (
+            function is first_derivative and not self.unit.derivatives.around
+        ):
             return plain(call.args[0])  # whose derivative has been written, if it was wanted
         if is_one(function, FIELD) and len(call.args) == 2:
             x, y = (plain(a) for a in call.args)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -262,3 +262,15 @@ def find_inputs(
 def all_params(unit: Unit, typed: Typed) -> tuple[Param, ...]:
     """Return the parameters of an emitted function: the user's, then captured variables."""
     return tuple(Param(v, 1) for v in (*typed.params, *unit.relied.captured.values()))
+
+
+def changed_everywhere(
+    unit: Unit, typed: Typed, change: Callable[[Unit, Sequence[Statement]], tuple[Statement, ...]]
+) -> Typed:
+    """Return a function, and let those it calls be, with all statements changed."""
+    for callee in unit.calls.callees.values():
+        if callee.function is not None:
+            body = callee.function.body
+            kept = change(unit, body.statements)
+            callee.function = replace(callee.function, body=replace(body, statements=kept))
+    return replace(typed, statements=change(unit, typed.statements))

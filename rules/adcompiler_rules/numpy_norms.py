@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adcompiler.rulekit import Call, alias, call, rrule
+from adcompiler.runtime.kinks import first_derivative
 from adcompiler.runtime.reductions import matrix_norm_adjoint, matrix_norm_curvature
 from adcompiler.runtime.shaping import like
 
@@ -82,6 +83,7 @@ def norm_rule(x, ord=None, axis=None, keepdims=False):
         def x_cotangent():
             if ord is None or ord == "fro" or (vector and fixed and ord == 2):
                 dx = elements * (slope / (norm + (norm == 0.0)))
+                dx = first_derivative(dx, slope, norm)
             elif vector:
                 dx = slope_in_elements(elements, norm, slope, ord, axis)
             else:
@@ -162,6 +164,7 @@ if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
             def x_cotangent():
                 if fixed and ord == 2:
                     dx = x * (slope / (norm + (norm == 0.0)))
+                    dx = first_derivative(dx, slope, norm)
                 else:
                     dx = slope_in_elements(x, norm, slope, ord, axis)
                 return like(dx, x)
@@ -190,6 +193,7 @@ if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
                 slope = dy if keepdims else np.expand_dims(dy, (-2, -1))
                 norm = y if keepdims else np.expand_dims(y, (-2, -1))
                 dx = x * (slope / (norm + (norm == 0.0)))
+                dx = first_derivative(dx, slope, norm)
             else:
                 dx = matrix_norm_adjoint(dy, x, ord, (-2, -1), keepdims)
             return like(dx, x)

@@ -83,7 +83,7 @@ facts(*named("numpy", """
 facts(np.where, np.real, np.imag, axes="each")
 facts(np.copy, np.array, np.asarray, np.ascontiguousarray, np.zeros_like, axes="alike")
 facts(np.flip, np.sum, np.mean, axes="along all")
-facts(np.roll, np.cumsum, axes="in order")
+facts(np.roll, np.cumsum, np.repeat, axes="in order")
 facts(np.diff, np.squeeze, axes="along")
 facts(np.concatenate, np.stack, axes="joins")
 facts(np.linalg.solve, axes="columns")

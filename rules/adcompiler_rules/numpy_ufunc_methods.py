@@ -13,6 +13,7 @@ import numpy as np
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.gathering import take_adjoint
+from adcompiler.runtime.kinks import first_derivative
 from adcompiler.runtime.reductions import product_of_others
 from adcompiler.runtime.shaping import like
 from adcompiler.runtime.ufunc_methods import (
@@ -93,11 +94,10 @@ def hypot_reduce_rule(array, axis=0, dtype=None, *, keepdims=False):
     y = np.hypot.reduce(array, axis, dtype, keepdims=keepdims)
 
     def hypot_reduce_pullback(dy):
-        ratio = dy / (y + (y == 0.0))
-        return like(
-            np.multiply(ratio if keepdims or axis is None else np.expand_dims(ratio, axis), array),
-            array,
-        )
+        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        size = y if keepdims or axis is None else np.expand_dims(y, axis)
+        da = np.multiply(slope / (size + (size == 0.0)), array)
+        return like(first_derivative(da, slope, size), array)
 
     return y, hypot_reduce_pullback
 

@@ -16,6 +16,7 @@ import scipy  # its subpackages are imported when they are first asked for
 import adcompiler_rules.recurrences  # noqa: F401
 from adcompiler.rulekit import Call, call, non_differentiable, rrule, scalar_rule
 from adcompiler.runtime import project
+from adcompiler.runtime.kinks import first_derivative
 from adcompiler.runtime.sequences import like, scale, scale_other_products, spread
 
 ANY = (-2.0, 2.0)
@@ -116,10 +117,10 @@ def hypot(*coordinates: Any) -> Any:
 
     def hypot_pullback(dy: Any) -> Any:
         size = y or 1.0
-        return (
-            (dy * (coordinates[0] / size), dy * (coordinates[1] / size)) if len(coordinates) == 2
-            else scale(dy, tuple(x / size for x in coordinates))
-        )
+        if len(coordinates) == 2:
+            dx, dz = dy * (coordinates[0] / size), dy * (coordinates[1] / size)
+            return first_derivative(dx, dy, y), first_derivative(dz, dy, y)
+        return scale(first_derivative(dy, dy, y), tuple(x / size for x in coordinates))
 
     return y, hypot_pullback
 

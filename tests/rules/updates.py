@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.functionals import symmetric
+from adcompiler.runtime.kinks import STAND_INS, first_derivative
 
-DESTRUCTIVE = frozenset({symmetric}).union(
+DESTRUCTIVE = frozenset({symmetric, first_derivative, *STAND_INS}).union(
     rule.function for rule in REGISTRY.rules()
     if REGISTRY.facts(rule.function).updates is True
 )

@@ -15,6 +15,7 @@ from adcompiler.backends.python.module import emit_with_origins
 from adcompiler.cache.modules import EMITTED, load_module
 from adcompiler.compile.modes import MODES, Form
 from adcompiler.compile.nested.called import Called
+from adcompiler.derive.squares import with_squares
 from adcompiler.errors import Finding
 from adcompiler.frontend.places import PSEUDO, stand_for
 from adcompiler.ir.nodes import (
@@ -24,7 +25,7 @@ from adcompiler.ir.visit import definitions
 from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.product import Product, optimised
 from adcompiler.products.specialised import (
-    Typed, Written, checked_callees, find_inputs, kept_apart,
+    Typed, Written, changed_everywhere, checked_callees, find_inputs, kept_apart,
 )
 from adcompiler.specialise.calls.binding import environment
 from adcompiler.specialise.calls.callees import made_anew
@@ -198,6 +199,7 @@ def product_of(unit: Unit, typed: Typed, wanted: Wanted) -> Product:
     if mode.has_effects:
         typed.written = []
     single = not isinstance(wanted.argnums, tuple)
+    typed = changed_everywhere(unit, typed, with_squares)
     return mode.build(unit, typed, Form(single, wanted.has_aux))
 
 

@@ -16,7 +16,9 @@ from adcompiler.derive.pairs import Push, Pushes
 from adcompiler.derive.reverse.calls import is_implied, plain_function
 from adcompiler.derive.reverse.checks import reject_instances, report_missing
 from adcompiler.derive.refusals import place_of
-from adcompiler.derive.rules import Applied, apply_forward, apply_rule, partial_value, scaled
+from adcompiler.derive.rules import (
+    Applied, apply_forward, apply_rule, once, partial_value, scaled,
+)
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, Atom, Attribute, Call, Const, Do, Item, Let, Origin, Rhs, Star, Statement, Var,
@@ -175,6 +177,7 @@ class ForwardCalls(ABC):
             value = partial_value(s, rule, partial, list(values), applied.result, origin)
             s.in_rule = True
             term = scaled(s, dx, value, origin)
+            term = once(s, rule, term, dx, applied.result, unstar(x), origin)
             total = term if total is None else s.call(
                 Const(operator.add), [total, term], {}, origin, "sum")
         s.out[start:] = [placed(statement, origin) for statement in s.out[start:]]

@@ -25,6 +25,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime import same_shape, same_trailing_shape
 from adcompiler.runtime.functionals import halves, implied, symmetric
+from adcompiler.runtime.kinks import STAND_INS
 from adcompiler.specialise.calls.missing import may_fill
 from adcompiler.specialise.folds.table import class_of
 from adcompiler.specialise.unknowns import called
@@ -363,7 +364,8 @@ def is_implied(rhs: Rhs) -> bool:
 def stands_for_value(rhs: Rhs) -> bool:
     """Say whether a call gives its first argument, and is there for a derivative alone."""
     return is_implied(rhs) or (
-        isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is symmetric)
+        isinstance(rhs, Call) and isinstance(rhs.func, Const)
+        and rhs.func.value in (symmetric, *STAND_INS))
 
 
 def plain_function(func: Atom, rule: Rule) -> Atom:

@@ -15,6 +15,7 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Star
+from adcompiler.ops.facts import ALONG_ALL, ALONG_ONE, IN_ORDER
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.specialise.writer import Writer
 
@@ -23,8 +24,7 @@ REDUCES_OR_SCANS = frozenset({
     "quantile",
 })
 """Transfers of functions that reduce, or run along, one axis or all of their first argument."""
-REPEATS = frozenset({np.repeat, np.squeeze})
-"""Other functions to which an axis of a number is none."""
+ALONG = (ALONG_ONE, ALONG_ALL, IN_ORDER)
 ARRAYS_BESIDE = ("weights", "where", "mean")
 """Parameters for arrays of which ``axis`` says how they lie to the first argument."""
 
@@ -79,7 +79,8 @@ def place_of_axis(function: Any) -> int | None:
     if is_reduce(function):
         return 1
     known = REGISTRY.resolve(function)
-    if REGISTRY.facts(known).transfer not in REDUCES_OR_SCANS and known not in REPEATS:
+    facts = REGISTRY.facts(known)
+    if facts.transfer not in REDUCES_OR_SCANS and facts.axes not in ALONG:
         return None
     return place_in_signature(known)
 
@@ -101,11 +102,12 @@ def place_in_signature(function: Any) -> int | None:
 def takes_axis(function: Any, axis: Any) -> bool:
     """Say whether a function takes an axis of a number."""
     known = REGISTRY.resolve(function)
-    more = [1] if known is np.repeat or REGISTRY.facts(known).transfer == "quantile" else []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            known(np.float64(1.5), *more, axis=axis)
-        except Exception:
-            return False
-    return True
+        for more in ((), (1,)):  # how often it is repeated, which quantile it is
+            try:
+                known(np.float64(1.5), *more, axis=axis)
+            except Exception:
+                continue
+            return True
+    return False

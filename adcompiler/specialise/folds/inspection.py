@@ -18,6 +18,7 @@ from adcompiler.runtime import (
 )
 from adcompiler.runtime.containers import SELF_MATCHED, sequence_pattern_fits, unbound
 from adcompiler.runtime.elementwise import is_known
+from adcompiler.runtime.kinks import first_derivative
 from adcompiler.specialise.folds.table import class_of, folds
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.late_attributes import is_assigned
@@ -130,6 +131,14 @@ def fold_is_basic(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name:
 @folds(is_known)
 def fold_is_known(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     return Const(isinstance(args[0], Const))
+
+
+@folds(first_derivative)
+def fold_first_derivative(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Any:
+    """Only what is differentiated again has to know; emitted code, that is read, says so."""
+    return None if s.in_emitted or s.unit.derivatives.around else args[0]
 
 
 @folds(is_mapping)
