@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from adcompiler.ir import types as t
@@ -71,7 +72,12 @@ class Wanted:
 
 
 def maker_of(mode: str) -> Any:
-    """Return a function that makes derivatives of a mode."""
+    """Return a function that makes derivatives of a mode.
+
+    The operator of that name enters itself where it is defined, which nobody may have imported.
+    """
+    if mode not in MAKERS.values():
+        getattr(import_module("adcompiler"), mode)
     return next(maker for maker, made in MAKERS.items() if made == mode)
 
 
