@@ -19,6 +19,7 @@ from adcompiler.runtime import cell_value
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.calls.operator_methods import call_operator, has_text
 from adcompiler.specialise.calls.sparse_matrices import refuse_part
+from adcompiler.specialise.global_state import note_held
 from adcompiler.specialise.late_attributes import read_late, refuse_flagged
 from adcompiler.specialise.objects import (
     attribute_of_instance, call_raw, class_data, dict_owner, field_of, find_raw, live_class,
@@ -117,6 +118,7 @@ class Access(ResultTypes):
             names = self.let(Attribute(owner, "__globals__"), t.UNKNOWN, "names", origin)
             var = self.let(Item(names, Const(name)), type_, name, origin)
         elif self.heap is not None and is_mutable(type_):
+            note_held(self, scope.function.__globals__, name, origin)
             var = self.heap.global_value(Global(module, name), type_, name, origin)
         else:
             var = self.let(Global(module, name), type_, name, origin)
@@ -271,9 +273,12 @@ class Access(ResultTypes):
             self.unit.relied.facts[*path, ("attr", name)] = value
         module = getattr(obj.value, "__name__", None) if hasattr(obj.value, "__spec__") else None
         if module is not None and self.heap is not None and is_mutable(type_):
+            note_held(self, vars(obj.value), name, origin)
             return self.heap.global_value(Global(str(module), name), type_, hint, origin)
         if module is not None:
-            return self.let(Global(str(module), name), type_, hint, origin)
+            var = self.let(Global(str(module), name), type_, hint, origin)
+            self.unit.globals.reads[var] = (id(vars(obj.value)), name)
+            return var
         owner = holder_of(obj.value, name)
         if owner is not None and self.heap is not None and is_mutable(type_):
             holder = obj if owner is obj.value else live_class(self, owner)

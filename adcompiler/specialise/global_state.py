@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -41,8 +43,49 @@ def store(s: Writer, name: str, value: Atom, scope: Scope | None, origin: Origin
         function = s.unit.relied.static(scope.function, scope.path)
         owner = s.let(Attribute(function, "__globals__"), t.UNKNOWN, "names", origin)
     refuse_escape(s, value, origin, "is stored in a global variable")
+    if s.unit.globals.held.get(key) and s.unit.loops.around:
+        refuse_read(s, name, origin)
+    value = handed_over(s, name, value, origin)
     s.unit.globals.stores.setdefault(key, []).append((value, origin))
     s.out.append(Do(Call(Const(store_global), (owner, Const(name), value)), origin))
+
+
+def handed_over(s: Writer, name: str, value: Atom, origin: Origin) -> Atom:
+    """Return what a global variable gets for an array or container: a copy of what was written.
+
+    The sweep puts that back as it was. Writes that follow are refused.
+    """
+    heap = s.heap
+    if heap is None or not is_mutable(s.unit.type(value)):
+        return value
+    roots = list(heap.roots(value))
+    for root in roots:
+        heap.handed.setdefault(root, (name, origin))
+    if not any(root in heap.state.latest for root in roots):
+        return value
+    if (s.unit.loops.around and any(map(heap.is_outer, roots))) or any(
+        s.unit.definition(root) is None or root in heap.foreign for root in roots
+    ):  # it is written again, or somebody else's
+        heap.refuse_foreign(roots[0], origin)
+    return heap.copy_to_write(value, s.unit.type(value), name, origin)
+
+
+def refuse_read(s: Writer, name: str, origin: Origin) -> None:
+    """Report a global variable that is assigned and of which the object is read after that."""
+    s.reject(
+        origin, f"the global `{name}` is assigned, and the array, container or instance that it "
+        "is assigned is read again", "keep it in a local variable, and assign the global at the "
+        "end; or write into the object, `X[...] = value`", ANCHOR,
+    )
+
+
+def note_held(s: Writer, names: dict[str, Any], name: str, origin: Origin) -> None:
+    """Note that the object of a global variable is read; report one that is assigned by now."""
+    key = (id(names), name)
+    if key in s.unit.globals.stores:
+        refuse_read(s, name, origin)
+    held = s.unit.globals.held
+    held[key] = held.get(key, False) or s.unit.loops.around > 0
 
 
 def checked_stores(s: Writer) -> None:

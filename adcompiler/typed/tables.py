@@ -202,11 +202,16 @@ class Loops:
 
 @dataclass(eq=False)
 class Globals:
-    """Global variables that the code assigns, reads, and that have a known value meanwhile."""
+    """Global variables that the code assigns, reads, and that have a known value meanwhile.
+
+    ``held`` are those of which the object is read where the code begins, with whether that is asked
+    for in a loop.
+    """
 
     stores: dict[tuple[int, str], list[tuple[Atom, Origin]]] = field(default_factory=dict)
     reads: dict[Var, tuple[int, str]] = field(default_factory=dict)
     constants: dict[tuple[int, str], Any] = field(default_factory=dict)
+    held: dict[tuple[int, str], bool] = field(default_factory=dict)
 
 
 GlobalName = tuple[int, str]

@@ -63,7 +63,8 @@ class Aliases:
     that are given back to the caller, ``given_away`` what a function of which nothing is known
     was given, with its name, ``opaque`` what results of such functions may refer to copies of.
     ``globals`` are the objects that were there before and are no arguments: those of modules,
-    classes, functions and cells; ``reads`` tells how each is read.
+    classes, functions and cells; ``reads`` tells how each is read. ``handed`` are the roots of what
+    global variables were assigned, with the name and the place.
     """
 
     def __init__(self, s: Writer) -> None:
@@ -89,6 +90,7 @@ class Aliases:
         self.repackings: set[Atom] = set()
         self.globals: dict[Place, Var] = {}
         self.reads: dict[Place, Read] = {}
+        self.handed: dict[Var, tuple[str, Origin]] = {}
         self.prologue: list[Statement] = []
         self.given_away: dict[tuple[Var, Origin], str] = {}
         self.opaque: dict[Var, tuple[Var, ...]] = {}

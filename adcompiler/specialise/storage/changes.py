@@ -57,7 +57,14 @@ class Changes(Aliases):
                     self.state.invalidated.note(lost, origin, root)
 
     def refuse_foreign(self, root: Var, origin: Origin) -> None:
-        """Report a write into what was there before, and would not be given back."""
+        """Report a write into what is handed out already, or would not be given back."""
+        near = (root, *self.state.may_alias.get(root, ()))
+        name, stored = next((self.handed[o] for o in near if o in self.handed), ("", origin))
+        if name:
+            self.s.reject(
+                origin, f"this writes into what the global `{name}` is assigned at line "
+                f"{stored.line}", "assign the global when all has been written", "global-nonlocal",
+            )
         match self.s.unit.definition(root):
             case Attribute(Const(), name) if root not in self.globals.values():
                 self.s.reject(
