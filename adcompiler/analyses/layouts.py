@@ -69,13 +69,13 @@ class LayoutFlow:
 
     def origins(self, target: Var, rhs: Rhs) -> Iterator[Atom]:
         """Yield the values that the layout of a result may depend on."""
-        if not self.carries(target):
-            return
         match rhs:
             case Call(Const(Callee(function=Function() as function)), args):
                 yield from function.body.yields
                 for param, arg in zip(function.params, args, strict=False):
                     self.flow.add(param.var, (unstar(arg),))
+            case _ if not self.carries(target):
+                return
             case Call(_, _, kwargs) if "order" not in dict(kwargs) and (
                 REGISTRY.facts(self.function_of(rhs)).order == IN_C
             ):

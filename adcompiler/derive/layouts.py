@@ -70,7 +70,12 @@ def is_same_call(
     first = list(map(unstar, args))
     found = [*first[: len(given)], *map(named.get, names)]
     more = (*first[len(given):], *(v for key, v in named.items() if key not in names))
-    return found == wanted and all(isinstance(atom, Const) for atom in more)
+    return len(found) == len(wanted) and all(
+        one is two or (
+            isinstance(one, Const) and isinstance(two, Const)
+            and type(one.value) is type(two.value) and repr(one.value) == repr(two.value)
+        ) for one, two in zip(found, wanted, strict=True)
+    ) and all(isinstance(atom, Const) for atom in more)
 
 
 def may_not_run_twice(s: Specialiser, rhs: Rhs, rule: Rule) -> bool:

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from adcompiler import UnsupportedError, grad, jacobian_sparsity, value_and_grad, vjp
+from adcompiler import (
+    UnsupportedError, grad, hvp, jacobian_sparsity, jvp, value_and_grad, vjp,
+)
 from adcompiler.runtime.shaping import CopiedError, copy_as_laid_out, ravel_positions
 from numpy.lib.stride_tricks import as_strided
 
@@ -174,3 +176,38 @@ def test_patterns_follow_the_order_that_is_asked_for():
     for mode in ("global", "local"):
         with pytest.raises((UnsupportedError, CopiedError)):
             jacobian_sparsity(in_columns, GRID, mode=mode)
+
+
+def read_apart(y, n):
+    """Call itself, so that it is compiled on its own."""
+    if n > 0:
+        return read_apart(y, n - 1)
+    y = y**3
+    y += np.ones(y.shape)
+    return np.sum(y.ravel("K") ** 2 * np.arange(float(y.size)))
+
+
+def read_by_a_callee(x):
+    return read_apart(np.sort(x.T, axis=0), 2) + read_apart(x, 1)
+
+
+def read_after_a_loop(x):
+    y = x.T * 1.0
+    for i in range(3):
+        y *= np.ones((4, 3)) * (1.0 + 0.1 * i)
+        y = np.sort(y, axis=1)
+        y += x.T
+    return np.sum(y.ravel("K") ** 3 * np.arange(12.0))
+
+
+def test_derivatives_of_each_kind_have_the_layouts_of_the_function():
+    direction = np.sin(np.arange(12.0)).reshape(3, 4)
+    for f in (read_by_a_callee, read_after_a_loop):
+        for x in LAID_OUT[:2]:
+            d = np.asarray(direction, order="F" if np.isfortran(x) else "C")
+            slope = np.sum(differences(f, x) * d)
+            assert np.sum(grad(f)(x) * d) == pytest.approx(slope, rel=1e-5)
+            assert jvp(f, (x,), (d,))[1] == pytest.approx(slope, rel=1e-5)
+            assert np.sum(vjp(f, x)[1](1.0) * d) == pytest.approx(slope, rel=1e-5)
+            curvature = np.sum(grad(f)(x + 1e-5 * d) * d) - np.sum(grad(f)(x - 1e-5 * d) * d)
+            assert np.sum(hvp(f, x, d) * d) == pytest.approx(curvature / 2e-5, rel=1e-5)

@@ -35,7 +35,7 @@ from adcompiler.specialise.parts import Steps, refuse_new_attributes
 from adcompiler.specialise.storage.checked_repeats import with_repeats_checked
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
-from adcompiler.specialise.storage.layouts import with_layouts_kept
+from adcompiler.specialise.storage.layouts import find_layouts_read, with_layouts_kept
 from adcompiler.specialise.writer import Writer
 from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Callee
@@ -147,7 +147,6 @@ def typed_function(
         wanted = [a if isinstance(a, Var) else Var("fixed") for a in given]
         inputs, parts, _ = find_inputs(s, function, wanted, env, places)
         yields = s.block(function.body, env, called.scope)
-    checked_callees(unit)
     for var in params:
         if var in heap.state.latest:
             with s.writing_to(out):
@@ -168,6 +167,8 @@ def typed_function(
     derived.written = tuple(params.index(var) for var in written if var in own)
     check = kept_apart(s, heap, [], params, set(changed), function.origin)
     statements = rebound(s, [*heap.prologue, *check, *out], (value,))
+    find_layouts_read(s, Block((*parts.entry, *statements), (value, *dict(finals).values())))
+    checked_callees(unit)
     body = with_layouts_kept(unit, Block(tuple(statements), (value,)))
     body = with_repeats_checked(unit, body, changed)
     return Typed(

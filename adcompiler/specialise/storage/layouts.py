@@ -85,7 +85,7 @@ def _kept(unit: Unit, statements: tuple[Statement, ...]) -> Iterator[Statement]:
             case Let(target, Call() as rhs, origin) if target in unit.layouts.read:
                 if target in unit.writes.copied_for_writes:
                     rhs = copy_with_strides(rhs)
-                elif target in unit.writes.replacing and rhs.func != Const(in_place_of):
+                elif target in unit.writes.replacing and not calls(rhs, in_place_of):
                     computed = Var(target.name, True)
                     unit.record(computed, rhs, unit.type(target))
                     if isinstance(unit.type(target), t.Array):
@@ -102,6 +102,11 @@ def copy_with_strides(rhs: Call) -> Call:
     """Return the call that copies as another one does, and keeps the strides of arrays."""
     if meaning(rhs) == "copy":
         return Call(Const(copy_as_laid_out), rhs.args)
-    if isinstance(rhs.func, Const) and rhs.func.value is own and len(rhs.args) == 1:
+    if calls(rhs, own) and len(rhs.args) == 1:
         return Call(rhs.func, (*rhs.args, Const(copy_as_laid_out)))
     return rhs
+
+
+def calls(rhs: Call, function: Any) -> bool:
+    """Say whether a call is one of this function."""
+    return isinstance(rhs.func, Const) and rhs.func.value is function
