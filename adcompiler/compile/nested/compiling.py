@@ -166,11 +166,10 @@ def typed_function(
         refuse_effect(derived, origin, f"`{var.name}`")
     derived.written = tuple(params.index(var) for var in written if var in own)
     check = kept_apart(s, heap, [], params, set(changed), function.origin)
-    statements = rebound(s, [*heap.prologue, *check, *out], (value,))
-    find_layouts_read(s, Block((*parts.entry, *statements), (value, *dict(finals).values())))
+    body = Block(tuple(rebound(s, [*heap.prologue, *check, *out], (value,))), (value,))
+    find_layouts_read(s, Block((*parts.entry, *body.statements), tuple(dict(finals).values())))
     checked_callees(unit)
-    body = with_layouts_kept(unit, Block(tuple(statements), (value,)))
-    body = with_repeats_checked(unit, body, changed)
+    body = with_repeats_checked(unit, with_layouts_kept(unit, body), changed)
     return Typed(
         function, params, body.statements, value, function.origin, inputs, parts.entry,
         [Written(var, final) for var, final in finals],
