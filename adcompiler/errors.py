@@ -182,6 +182,21 @@ class RuleError(LocatedError):
     """A rule is malformed: raised where it is registered, or when it is first used."""
 
 
+class NoHashError(ADError, TypeError):
+    """A rule, or facts, for a function that cannot be looked up: as those of ctypes."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(
+            f"{name} has no hash, so nothing that is said about it is found\n"
+            "  instead: write a function of your own that calls it, and say it of that\n"
+            f"  see {limitations()}#missing-rule")
+
+    def __reduce__(self) -> tuple[type[NoHashError], tuple[str]]:
+        """Pickle by the name, so that the error crosses processes."""
+        return type(self), (self.name,)
+
+
 class NotFiniteError(ADError, ArithmeticError):
     """A derivative is not finite, or cannot be computed, where the value is finite."""
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.errors import not_one_of
+from adcompiler.ops.homes import findable
 from adcompiler.structs import dataclass
 
 Predicate = Callable[..., Any]
@@ -91,7 +92,7 @@ def of_letters(letters: str, *local: Predicate | None) -> Classification:
 def declare(functions: Sequence[Any], *outputs: Classification) -> None:
     """Declare the classification of each of ``functions``: one for each output."""
     for function in functions:
-        DECLARED[function] = outputs
+        DECLARED[findable(function)] = outputs
 
 
 def letters_of(found: Classification) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from collections.abc import Callable, Iterable
@@ -11,6 +12,7 @@ from typing import Any, Protocol
 
 from adcompiler.ops.domains import Domain
 from adcompiler.ops.facts import UNKNOWN, Facts, FactTable
+from adcompiler.ops.homes import findable
 from adcompiler.ops.loading import Loading
 from adcompiler.ops.rules import Inactive, Rule
 
@@ -51,6 +53,7 @@ class Entries:
         A forward rule that stood alone goes with it. Those of packages are earlier ones, so they
         are loaded now.
         """
+        findable(rule.function)
         if not self.loading.is_here():
             self.loading.load_for(rule.function)
         with self.lock:
@@ -73,6 +76,7 @@ class Entries:
         domain: Domain | None,
     ) -> None:
         """Register a forward rule: with the rule for the same types if there is one, or alone."""
+        findable(function)
         self.loading.load_for(function)
         with self.lock:
             rules = list(self._rules.get(function, ()))
@@ -113,22 +117,30 @@ class Entries:
         """Say whether a rule that was registered is still there."""
         return any(rule is other for other in self._rules.get(rule.function, ()))
 
+    def is_opted_out(self, rule: Rule) -> bool:
+        """Say whether a later declaration opts out all that a rule covers."""
+        later = itertools.takewhile(lambda other: other is not rule, self._rules[rule.function])
+        return rule.opted_out or any(
+            other.opted_out and (other.types is None or (
+                rule.types is not None and other.accepts(rule.types)))
+            for other in later)
+
     def add_inactive(self, declaration: Inactive) -> None:
         """Register a declaration that a callable's results carry no derivative."""
         with self.lock:
-            self._inactive[declaration.function] = declaration
+            self._inactive[findable(declaration.function)] = declaration
         self._changed()
 
     def add_alias(self, other: Any, function: Any) -> None:
         """Register ``other`` as another spelling of ``function``; not of one that is spelled so."""
         with self.lock:
-            meant, seen = function, []
+            meant, seen = findable(function), []
             while meant in self._aliases and meant is not other and meant not in seen:
                 seen.append(meant)
                 meant = self._aliases[meant]
             if meant is other:
                 raise ValueError(f"{other!r} would be another spelling of itself")
-            self._aliases[other] = function
+            self._aliases[findable(other)] = function
         self._changed()
 
     def add_twins(self, instance: Any, attributes: tuple[str, ...]) -> None:

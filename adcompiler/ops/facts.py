@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from adcompiler.ops.homes import findable
 from adcompiler.ops.meanings import MEANINGS
 from adcompiler.structs import dataclass
 
@@ -433,10 +434,7 @@ class FactTable:
         """Enter facts about functions over what was said before."""
         both: dict[int, tuple[Facts, Facts]] = {}  # of what was said of several functions alike
         for function in functions:
-            try:
-                before = self._table.get(function, UNKNOWN)
-            except TypeError:
-                raise TypeError(f"{function!r} has no hash: facts about it are not found") from None
+            before = self._table.get(findable(function), UNKNOWN)
             if id(before) not in both:
                 both[id(before)] = before, facts.over(before)
             self._table[function] = both[id(before)][1]

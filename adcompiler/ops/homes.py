@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import NoHashError
 from adcompiler.ops.packages import Point, points_of
 
 ENTRY_POINT_GROUP = "adcompiler.rules"
@@ -80,9 +81,30 @@ def prefixes(module: str) -> Iterable[str]:
     return [".".join(parts[:n]) for n in range(1, len(parts) + 1)]
 
 
+def covering(home: str) -> list[str]:
+    """Return the modules that the rules for functions of a module are installed for.
+
+    Those are the module and the packages that it is in. What emitted code calls has its rules with
+    those of the library that it computes for, which its module names as ``COVERED_WITH``.
+    """
+    found = [module for module in prefixes(home) if module]
+    library = getattr(sys.modules.get(home), "COVERED_WITH", "") if home.startswith(RUNTIME) else ""
+    return found + [module for module in prefixes(library) if module]
+
+
 def root_module(function: Any) -> str:
     """Return the top-level module that a callable belongs to, e.g. ``"numpy"``."""
     return home_module(function).partition(".")[0]
+
+
+def findable(function: Any) -> Any:
+    """Return a function that something is to be said of; NoHashError if it cannot be looked up."""
+    try:
+        hash(function)
+    except TypeError:
+        name = getattr(function, "__name__", None) or repr(function)
+        raise NoHashError(f"{name}, of class {type(function).__name__},") from None
+    return function
 
 
 def public_place(value: Any) -> tuple[str, str] | None:

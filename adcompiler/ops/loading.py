@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from adcompiler.ops.homes import home_module, prefixes, rule_packages
+from adcompiler.ops.homes import covering, home_module, rule_packages
 
 
 class Loading:
@@ -36,7 +36,7 @@ class Loading:
         home = home_module(function)
         if home in self._covered:
             return
-        places = [module for module in prefixes(home) if module]
+        places = covering(home)
         for module in places:
             if module not in self._loaded:
                 self._load(module)

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+COVERED_WITH = "numpy"
+"""The module whose rules come with those of these functions."""
+
 
 def bins_of(x: Any, edges: Any) -> Any:
     """Return the bin between ``edges`` of each element of ``x``, -1 outside of all of them.

@@ -9,6 +9,8 @@ import numpy as np
 
 from adcompiler.errors import ADError
 
+COVERED_WITH = "numpy"
+"""The module whose rules come with those of these functions."""
 
 
 def log_of_base(x: Any) -> Any:

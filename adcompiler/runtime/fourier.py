@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+COVERED_WITH = "numpy"
+"""The module whose rules come with those of these functions."""
+
 
 def opposite(norm: str | None) -> Any:
     """Return the normalisation of the transform in the other direction that is the adjoint.

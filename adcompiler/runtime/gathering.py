@@ -12,6 +12,9 @@ import numpy as np
 
 from adcompiler.errors import UncoveredError
 
+COVERED_WITH = "numpy"
+"""The module whose rules come with those of these functions."""
+
 
 def take_adjoint(
     g: Any, shape: tuple[int, ...], indices: Any, axis: int | None, mode: str = "raise"

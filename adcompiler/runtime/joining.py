@@ -14,6 +14,9 @@ import numpy as np
 
 from adcompiler.runtime.shaping import like
 
+COVERED_WITH = "numpy"
+"""The module whose rules come with those of these functions."""
+
 
 def concatenate_adjoint(g: Any, arrays: Any, axis: int | None = 0) -> Any:
     """Return the cotangents of ``arrays`` for ``np.concatenate(arrays, axis)``."""

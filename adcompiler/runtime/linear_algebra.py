@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+COVERED_WITH = "numpy"
+"""The module whose rules come with those of these functions."""
+
 # NumPy 1 takes b in solve(a, b) for vectors where it has one axis less than a; NumPy 2 where it
 # has one axis.
 VECTORS_BY_RANK = int(np.__version__.partition(".")[0]) < 2

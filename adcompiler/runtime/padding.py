@@ -10,6 +10,9 @@ from adcompiler.runtime.broadcasting import unbroadcast
 from adcompiler.runtime.gathering import take_adjoint
 from adcompiler.runtime.shaping import like
 
+COVERED_WITH = "numpy"
+"""The module whose rules come with those of these functions."""
+
 
 def pad_adjoint(
     g: Any,

@@ -15,6 +15,9 @@ import numpy as np
 from adcompiler.runtime.broadcasting import StretchedError, unbroadcast
 from adcompiler.runtime.shaping import like
 
+COVERED_WITH = "numpy"
+"""The module whose rules come with those of these functions."""
+
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 

@@ -21,6 +21,9 @@ from adcompiler.runtime.products import (
 from adcompiler.runtime.shaping import like
 from adcompiler.runtime.structure import add, zeros_like
 
+COVERED_WITH = "numpy"
+"""The module whose rules come with those of these functions."""
+
 
 def replaced(items: Any, position: int, item: Any) -> Any:
     """Return the tuple or list ``items`` with ``item`` in the given position."""

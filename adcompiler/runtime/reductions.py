@@ -14,6 +14,9 @@ import numpy as np
 from adcompiler.runtime.broadcasting import project
 from adcompiler.runtime.shaping import like
 
+COVERED_WITH = "numpy"
+"""The module whose rules come with those of these functions."""
+
 # --- choosing among arrays ------------------------------------------------------------------------
 
 

@@ -13,6 +13,9 @@ import scipy.sparse
 
 from adcompiler.runtime.scipy_sparse import Factors, lu_factors, sparse_solution
 
+COVERED_WITH = "scipy.sparse"
+"""The module whose rules come with those of these functions."""
+
 Places = tuple[Any, Any]
 """The rows and the columns of entries."""
 

@@ -16,6 +16,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
+COVERED_WITH = "scipy.linalg"
+"""The module whose rules come with those of these functions."""
+
 DEGREES = {3: 1.08e-2, 5: 2.0e-1, 7: 7.83e-1, 9: 1.78, 13: 4.25}
 """Up to which size of a matrix an approximant is exact to double precision, derivative included."""
 

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import interpolate
 
+COVERED_WITH = "scipy.interpolate"
+"""The module whose rules come with those of these functions."""
+
 
 def axes_but(ndim: int, first: int, count: int) -> tuple[int, ...]:
     """Return the axes of an array apart from ``count`` ones from ``first`` on."""

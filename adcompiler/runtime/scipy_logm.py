@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import expm_frechet, solve_sylvester, sqrtm
 
+COVERED_WITH = "scipy.linalg"
+"""The module whose rules come with those of these functions."""
+
 NODES, WEIGHTS = (0.5 * (part + shift) for part, shift in zip(
     np.polynomial.legendre.leggauss(8), (1.0, 0.0), strict=True
 ))

@@ -10,6 +10,9 @@ from scipy import ndimage
 
 from adcompiler.runtime.scipy_signal import boundary_positions, extended, folded
 
+COVERED_WITH = "scipy.ndimage"
+"""The module whose rules come with those of these functions."""
+
 BORDERS = {
     "reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "mirror", "nearest": "nearest",
     "wrap": "wrap", "grid-wrap": "wrap", "constant": "fill", "grid-constant": "fill",

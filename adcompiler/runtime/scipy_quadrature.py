@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import integrate
 
+COVERED_WITH = "scipy.integrate"
+"""The module whose rules come with those of these functions."""
+
 FINE, FINE_WEIGHTS = np.polynomial.legendre.leggauss(14)
 LEVELS = 9
 """How often the pieces at both ends of the interval are halved, at least."""

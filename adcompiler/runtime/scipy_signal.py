@@ -11,6 +11,9 @@ import numpy as np
 from scipy import signal
 from scipy.signal import convolve2d, fftconvolve, lfilter, lfilter_zi
 
+COVERED_WITH = "scipy.signal"
+"""The module whose rules come with those of these functions."""
+
 # --- convolutions ---------------------------------------------------------------------------------
 
 

@@ -10,6 +10,9 @@ from scipy.signal import savgol_coeffs, savgol_filter, sosfilt_zi
 from adcompiler.runtime.scipy_ndimage import along_axis_adjoint
 from adcompiler.runtime.scipy_signal import padded_ends, sosfilt_adjoints
 
+COVERED_WITH = "scipy.signal"
+"""The module whose rules come with those of these functions."""
+
 
 def savgol_adjoint(
     g: Any, window: int, polyorder: int, deriv: int, delta: float, axis: int, mode: str

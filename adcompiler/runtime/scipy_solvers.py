@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+COVERED_WITH = "scipy.linalg"
+"""The module whose rules come with those of these functions."""
+
 
 def mirrored(a: Any, lower: bool, hermitian: bool) -> Any:
     """Return the symmetric or Hermitian matrix of which ``a`` has the data in one triangle."""

@@ -9,6 +9,9 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.linalg import splu
 
+COVERED_WITH = "scipy.sparse"
+"""The module whose rules come with those of these functions."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Factors:

@@ -16,6 +16,9 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
+COVERED_WITH = "scipy.ndimage"
+"""The module whose rules come with those of these functions."""
+
 PADDED = ("nearest", "grid-constant")
 """Modes without an exact filter: SciPy goes on with the image for some pixels instead."""
 PADDING = 12

@@ -14,6 +14,9 @@ from adcompiler.errors import ArgumentsError
 from adcompiler.runtime.broadcasting import project
 from adcompiler.runtime.structure import add, zeros_like
 
+COVERED_WITH = "operator"
+"""The module whose rules come with those of these functions."""
+
 
 def like(items: Iterable[Any], x: Any) -> Any:
     """Return the cotangents ``items`` of the items of ``x`` as the cotangent of ``x``."""

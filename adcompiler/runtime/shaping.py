@@ -15,6 +15,9 @@ from adcompiler.errors import ADError
 from adcompiler.runtime.broadcasting import project
 from adcompiler.runtime.gathering import take_adjoint
 
+COVERED_WITH = "numpy"
+"""The module whose rules come with those of these functions."""
+
 
 class CopiedError(ADError, ValueError):
     """A reshape made a copy of an array where the compiled code relies on a view."""

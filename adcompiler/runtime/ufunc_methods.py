@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+COVERED_WITH = "numpy"
+"""The module whose rules come with those of these functions."""
+
 
 def share(x: Any, other: Any, y: Any) -> Any:
     """Return 1 where ``y``, the larger or smaller of two arrays, is ``x``, and 1/2 for a tie."""

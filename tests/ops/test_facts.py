@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import inspect
+import math
+import pickle
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from adcompiler import (
+    ADError, Global, alias, classify, frule, jacobian_sparsity, non_differentiable, opt_out, rrule,
+    scalar_rule,
+)
+from adcompiler.errors import NoHashError
 from adcompiler.ops.facts import ITEMS, Facts, Shares, stated
 from adcompiler.ops.homes import display_name
 from adcompiler.rulekit import REGISTRY, Call, facts
@@ -279,6 +287,22 @@ def test_ufuncs_and_their_methods_are_known_by_their_class():
     assert REGISTRY.facts(np.add.at).writes == ("a",)
 
 
-def test_facts_about_what_has_no_hash_are_an_error():
-    with pytest.raises(TypeError, match="has no hash"):
-        facts([], pure=True)
+def test_what_has_no_hash_is_refused_wherever_something_is_said_of_it():
+    foreign = ctypes.pythonapi.Py_IsInitialized
+    for say in (
+        lambda: facts([], pure=True), lambda: facts(foreign, pure=True),
+        lambda: rrule(foreign)(lambda x: (x, lambda dy: dy)), lambda: scalar_rule(foreign, 1.0),
+        lambda: frule(foreign)(lambda x, dx: (x, dx)), lambda: non_differentiable(foreign),
+        lambda: opt_out(foreign), lambda: alias(foreign, math.sin),
+        lambda: classify(foreign, "1-1"),
+    ):
+        with pytest.raises(NoHashError, match="has no hash") as caught:
+            say()
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+    def called(x):
+        return foreign(x) * x
+
+    for detector in (None, Global(tracers=True)):
+        with pytest.raises(ADError, match=r"neither a rule|written in C"):
+            jacobian_sparsity(called, 1.0, detector=detector)
