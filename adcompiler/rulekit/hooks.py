@@ -139,7 +139,7 @@ def _show_new(registered: _Registered) -> None:
         rule = log[registered.seen]
         registered.seen += 1
         given = rule.reverses if registered.kind == "rrule" else has_forward(rule)
-        if rule.opted_out or not given or not REGISTRY.is_current(rule):
+        if not given or not REGISTRY.is_current(rule) or REGISTRY.is_opted_out(rule):
             continue
         try:
             registered.results.append(registered.hook(signature_of(rule)))

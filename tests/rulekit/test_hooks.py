@@ -135,6 +135,25 @@ def test_E6_opted_out_signatures_are_not_shown():
     assert history[count:] == []
 
 
+def test_E6_rules_that_were_opted_out_before_are_not_shown_either():
+    def doubled(x):
+        return 2.0 * x
+
+    def tripled(x):
+        return 3.0 * x
+
+    for function, factor in ((doubled, 2.0), (tripled, 3.0)):
+        rrule(function, types=(float,))(lambda x, k=factor: (k * x, lambda dy: k * dy))
+    opt_out(doubled)
+    opt_out(tripled, (int,))
+    history = []
+    on_new_rule(lambda sig: history.append(sig.op), rrule)
+    assert doubled not in history
+    assert tripled in history
+    REGISTRY.remove(doubled)
+    REGISTRY.remove(tripled)
+
+
 def test_E7_a_hook_that_fails_is_logged_and_others_run(caplog):
     good = []
 

@@ -23,3 +23,13 @@ def scaled(x, y):
 def sincos(x):
     """Return sine and cosine at once."""
     return math.sin(x), math.cos(x)
+
+
+def told(x):
+    """Return a number of which an overload says that it depends on nothing."""
+    return 2.0 * x
+
+
+def helper(x):
+    """Return a sine, by a module that the function names itself."""
+    return math.sin(x)

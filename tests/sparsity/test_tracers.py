@@ -3,6 +3,7 @@
 import math
 import pickle
 
+import adcompiler
 import numpy as np
 import pytest
 
@@ -15,6 +16,8 @@ from adcompiler.tracers import (
     Dual, GradientTracer, HessianTracer, hessian_buffer, hessian_eltype, jacobian_buffer,
     jacobian_eltype,
 )
+from adcompiler.sparsity.tracing.tracers import OVERLOADS
+from tests.sparsity import classified
 from tests.sparsity.check import both_ways, missing, pairs, rows
 from tests.sparsity.programs import PROGRAMS
 from tests.sparsity.test_programs import dense_derivative
@@ -267,6 +270,24 @@ def test_a20_stopped():
         found = jacobian_sparsity(
             lambda x: x[0] * stop_gradient(x[1]), np.ones(2), detector=detector)
         assert rows(found) == [{0}]
+
+
+def test_functions_written_with_their_module_know_of_tracers():
+    def stopped(x):
+        return x[0] * adcompiler.stop_gradient(x[1])
+
+    def helped(x):
+        return classified.told(x[0]) + classified.helper(x[1])
+
+    @adcompiler.tracers.overload(classified.told, adcompiler.tracers.GradientTracer)
+    def of_told(t):
+        return adcompiler.tracers.gradient_tracer_1_to_1(t, True)
+
+    try:
+        assert rows(jacobian_sparsity(stopped, np.ones(2), detector=EVERYWHERE[0])) == [{0}]
+        assert rows(jacobian_sparsity(helped, np.ones(2), detector=EVERYWHERE[0])) == [{1}]
+    finally:
+        del OVERLOADS[classified.told]
 
 
 def test_views_of_tracers_see_what_is_written():

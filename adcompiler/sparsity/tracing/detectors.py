@@ -6,6 +6,7 @@ import builtins
 import copy
 import functools
 import math
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -245,6 +246,12 @@ class Namespace:
     def __getattr__(self, name: str) -> Any:
         return knowing(getattr(self._module, name), self._known)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("_module", "_known"):
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self._module, name, value)
+
 
 def knowing(value: Any, known: dict[int, Any]) -> Any:
     """Return a function, or a module, that knows of tracers; other values as they are.
@@ -252,7 +259,7 @@ def knowing(value: Any, known: dict[int, Any]) -> Any:
     That is what the globals of a function are replaced with, and those of the functions it calls.
     """
     if isinstance(value, types.ModuleType):
-        return Namespace(value, known) if value in (math, np, np.linalg) else value
+        return Namespace(value, known) if is_looked_into(value) else value
     if not callable(value) or not hashable(value):
         return value
     if value in OVERLOADS or (value in DECLARED and replaced(value) is value) or (
@@ -263,6 +270,17 @@ def knowing(value: Any, known: dict[int, Any]) -> Any:
     if isinstance(value, types.FunctionType) and not is_library(value):
         return retold(value, known)
     return replaced(value)
+
+
+def is_looked_into(module: types.ModuleType) -> bool:
+    """Say whether functions of a module have to know of tracers.
+
+    Those of Python's own modules need not, beside ``math`` and those with overloads.
+    """
+    root = module.__name__.partition(".")[0]
+    return module is math or root not in sys.stdlib_module_names or any(
+        callable(value) and hashable(value) and value in OVERLOADS
+        for value in list(vars(module).values()))
 
 
 def is_library(function: types.FunctionType) -> bool:

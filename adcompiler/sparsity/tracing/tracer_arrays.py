@@ -14,10 +14,11 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.sparsity.dependences.values import Dependent
 from adcompiler.sparsity.tracing.predicates import is_classified
 from adcompiler.sparsity.tracing.tracers import (
+    OVERLOADS,
     ARRAY_FUNCTION, ARRAY_UFUNC, Dual, Plain, Tracer, apply, blank, combined, primal, tracer,
 )
 from adcompiler.sparsity.interpreter.run import transfer_of
-from adcompiler.sparsity.transfers.elementwise import stand_in
+from adcompiler.sparsity.transfers.stand_ins import stand_in
 
 
 class TracerArray(np.ndarray[Any, Any]):
@@ -194,7 +195,7 @@ def for_numbers(function: Any) -> Callable[..., Any]:
             isinstance(arg, (np.ndarray, Tracer)) for arg in args
         ) and getattr(function, "__module__", "") == "_operator":
             return function(*args)  # lists and tuples are put together
-        if is_classified(function):
+        if is_classified(function) or function in OVERLOADS:
             return called(function, args)
         if tracers_in(args)[1] is None:
             return function(*args)
