@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.ops.homes import root_module
 from adcompiler.runtime.records import is_record, state_of
 from adcompiler.runtime.tables import is_table
 
@@ -27,6 +28,21 @@ def is_foreign(value: Any) -> bool:
     """Say whether a function, class or module belongs to such a library."""
     module = getattr(value, "__module__", None) or getattr(value, "__name__", None)
     return isinstance(module, str) and module.partition(".")[0] in INSTEAD
+
+
+def computed_elsewhere(function: Any) -> tuple[str, str] | None:
+    """Return what is wrong with a call of a function of such a library, and what to write instead.
+
+    None for a function of none of them.
+    """
+    library = root_module(function)
+    if library not in INSTEAD:
+        return None
+    return (
+        f"this is computed by {library}, whose functions have no rules",
+        f"write it with NumPy; or put the call into a function of your own that takes and returns "
+        f"NumPy arrays ({INSTEAD[library]}), and register a rule for that",
+    )
 
 
 def foreign_class(

@@ -415,8 +415,12 @@ def traced(
         with np.errstate(all="ignore"):
             result = retold(forms.target.function, {})(
                 *values[:offset], *bound.args, **bound.kwargs)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, ADError) or not any(text in str(error) for text in OF_OBJECTS):
+    except Exception as error:
+        of_ctypes = type(error).__name__ == "ArgumentError"
+        if not of_ctypes and (
+            not isinstance(error, (TypeError, ValueError)) or isinstance(error, ADError)
+            or not any(text in str(error) for text in OF_OBJECTS)
+        ):
             raise
         raise MissingPrimalError("a function written in C,") from error
     if run.space.missing:

@@ -9,7 +9,7 @@ import pytest
 from adcompiler.rulekit import REGISTRY
 
 from adcompiler.sparsity.dependences.values import Dependent
-from adcompiler.sparsity.interpreter.run import Run, is_random, primal
+from adcompiler.sparsity.interpreter.run import Run, may_vary, primal
 from tests.sparsity.check import leaves
 
 
@@ -21,7 +21,7 @@ def comparable(function: Any) -> bool:
     """Whether a function gives the same when it is called again."""
     facts = REGISTRY.facts(function)
     return callable(function) and facts.writes_nothing and facts.means not in UNSET and not (
-        is_random(function))
+        may_vary(function))
 
 
 def has_value(result: Any) -> bool:

@@ -145,17 +145,21 @@ def primal(value: Any) -> Any:
 # -- containers -------------------------------------------------------------------------------
 
 
-def has_dependents(value: Any) -> bool:
-    """Say whether a value is or contains a ``Dependent``, or something known even less."""
+def has_dependents(value: Any, inside: tuple[int, ...] = ()) -> bool:
+    """Say whether a value is or contains a ``Dependent``, or something known even less.
+
+    ``inside`` are the identities of the instances around it, which it may refer to.
+    """
     if isinstance(value, (Dependent, Either, UnknownList, UnknownShape)):
         return True
     if isinstance(value, (list, tuple)):
-        return any(map(has_dependents, value))
+        return any(has_dependents(item, inside) for item in value)
     if isinstance(value, dict):
-        return any(map(has_dependents, value.values()))
+        return any(has_dependents(item, inside) for item in value.values())
     if isinstance(value, slice):
         return has_dependents((value.start, value.stop, value.step))
-    return is_record(value) and any(map(has_dependents, state_of(value).values()))
+    return is_record(value) and id(value) not in inside and any(
+        has_dependents(item, (*inside, id(value))) for item in state_of(value).values())
 
 
 def dependents_in(value: Any) -> Iterator[Dependent]:

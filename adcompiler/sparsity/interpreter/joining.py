@@ -66,6 +66,8 @@ def join_numbers(a: Any, b: Any) -> Any:
     """Return what is known of a number or array that is ``a`` or ``b``."""
     if not isinstance(a, Dependent) and same_numbers(a, b):
         return a
+    if (dtype_of(a) is str) != (dtype_of(b) is str):
+        return Either()
     shapes = [x.shape if isinstance(x, Dependent) else np.shape(x) for x in (a, b)]
     dtype = wider(dtype_of(a), dtype_of(b))
     parts = [x for x in (a, b) if isinstance(x, Dependent)]

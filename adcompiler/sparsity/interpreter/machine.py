@@ -92,6 +92,8 @@ class Machine(Run):
             raise Refusal(f"the attribute {name} of one of two values", 'mode="local"')
         if not isinstance(obj, Dependent):
             return getattr(obj, name)
+        if obj.dtype is str:
+            return Bound(getattr(str, name), obj)
         if name in ("shape", "ndim", "size", "dtype"):
             if obj.shape is None and name != "dtype":
                 return Dependent((), int) if name == "size" else UnknownShape()
@@ -186,13 +188,15 @@ class Machine(Run):
         return self.reads.read((id(function), index), lambda: cell_value(function, index))
 
     @staticmethod
-    def format(*parts: Any) -> str:
-        """Return the text of an f-string; what depends on the inputs is left out."""
+    def format(*parts: Any) -> Any:
+        """Return the text of an f-string, which is not known if something in it is not."""
+        if has_dependents(parts):
+            return Dependent((), str)
         texts = []
         for part in parts:
             if isinstance(part, str):
                 texts.append(part)
-            elif not has_dependents(part[0]):
+            else:
                 value, conversion, specification = part
                 convert = CONVERSIONS.get(conversion)
                 shown = value if convert is None else convert(value)

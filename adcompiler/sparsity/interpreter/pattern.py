@@ -65,6 +65,8 @@ def leaves(value: Any) -> Iterator[Any]:
             "a result whose structure depends on the values of the inputs",
             'mode="local", or a result of one structure',
         )
+    if isinstance(value, Dependent) and value.dtype is str:
+        return
     if isinstance(value, (Dependent, np.ndarray, np.generic, bool, int, float, complex)):
         yield value
     elif isinstance(value, (list, tuple)):

@@ -23,7 +23,7 @@ from adcompiler.ops.registry import hashable
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.runtime.containers import cell_value
-from adcompiler.sparsity.interpreter.run import ALWAYS
+from adcompiler.sparsity.interpreter.run import ALWAYS, may_vary
 from adcompiler.sparsity.interpreter.taint import tainted_variables
 from adcompiler.sparsity.interpreter.text import Text
 from adcompiler.structs import dataclass
@@ -269,21 +269,17 @@ class Writer(Text):
             return f"{self.machine}.callee({self.constant(func.value)}, ({given}))"
         if isinstance(func, Const) and func.value is cell_value:
             return f"{self.machine}.read_cell({given})"
-        through = through or (
-            isinstance(func, Const) and hashable(func.value) and func.value in ALWAYS)
-        if through or not isinstance(func, Const):
+        if through or not isinstance(func, Const) or (
+            hashable(func.value) and func.value in ALWAYS
+        ):
             return f"{self.machine}.call({self.atom(func)}, ({given}), {{{named}}})"
-        return self.plain_call(func, given, kwargs)
-
-    def plain_call(self, func: Const, given: str, kwargs: Any) -> str:
+        if may_vary(func.value):
+            return f"{self.machine}.varying({self.atom(func)}, ({given}), {{{named}}})"
         named = ", ".join(
             f"**{self.atom(atom)}" if key is None else f"{key}={self.atom(atom)}"
             for key, atom in kwargs
         )
-        function = self.constant(func.value)
-        if getattr(func.value, "__self__", None) is not None and not callable_is_plain(func.value):
-            return f"{self.machine}.call({function}, ({given}), dict({named}))"
-        return f"{function}({given}{named})"
+        return f"{self.constant(func.value)}({given}{named})"
 
     def pack(self, kind: str, items: Any, keys: Any) -> str:
         inner = "".join(f"{self.atom(item)}, " for item in items)
@@ -327,12 +323,6 @@ def defined_in(loop: Loop) -> frozenset[Var]:
 
 STATEFUL = (next, iter, zip, enumerate, reversed, map, filter)
 """Functions that give iterators, or go on with one: each iteration needs its own."""
-
-
-def callable_is_plain(function: Any) -> bool:
-    """Say whether a bound function is one of a module: no method of a random generator."""
-    owner = function.__self__
-    return isinstance(owner, type) or type(owner).__name__ == "module"
 
 
 def program_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import operator
 import random
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.foreign import computed_elsewhere
 from adcompiler.ops.classify import DECLARED, Classification, of_letters
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY, hashable
@@ -150,6 +152,8 @@ class Run:
         """Return the classification of a function of numbers with one result, None for others."""
         try:
             return self.kinds[function, count]
+        except TypeError:  # a function without a hash
+            return None
         except KeyError:
             found: Classification | None = TRANSFERS[KIND](self, function, count)
             self.kinds[function, count] = found
@@ -251,7 +255,7 @@ class Run:
         self, found: Transfer, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
         """Return what a transfer gives; what it cannot do is a refusal, never a missing entry."""
-        if any(isinstance(arg, Either) for arg in args) and (
+        if any(isinstance(arg, Either) for arg in (*args, *kwargs.values())) and (
             transfer_of(function) not in IDENTITIES
         ):
             raise Refusal(
@@ -276,22 +280,38 @@ class Run:
 
     def concrete(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Return the result of a call of which every argument is known."""
-        if not self.local and is_random(function):
-            return self.drawn(function, args, kwargs)
         if function is passive:
             raise Refusal("what a solution depends on is not known")
-        return called(function, args, kwargs)
+        return self.varying(function, args, kwargs) if may_vary(function) else (
+            called(function, args, kwargs))
 
-    def drawn(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Return random numbers: nothing is known of them but their shape and dtype."""
-        owner = getattr(function, "__self__", None)
-        name = getattr(function, "__name__", "")
-        stand_in: Any = random.Random(0)
-        if isinstance(owner, np.random.Generator):
-            stand_in = np.random.default_rng(0)
-        elif isinstance(owner, np.random.RandomState):
-            stand_in = np.random.RandomState(0)
-        return unknown_like(getattr(stand_in, name)(*args, **kwargs))
+    def varying(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Return the result of a call that may give something else another time.
+
+        Unless the pattern is that of this point, nothing is known of it but its shape and dtype.
+        """
+        if self.local:
+            return called(function, args, kwargs)
+        before = random.getstate(), np.random.get_state()
+        try:
+            return unknown_like(called(*drawing_apart(function, args, kwargs)))
+        finally:
+            random.setstate(before[0])
+            np.random.set_state(before[1])
+
+
+def drawing_apart(function: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
+    """Return a call that draws from copies of the generators in it: those of the program stay."""
+
+    def apart(value: Any) -> Any:
+        if not isinstance(value, GENERATORS) or isinstance(value, random.SystemRandom):
+            return value
+        return copy.deepcopy(value)
+
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, GENERATORS):
+        function = getattr(apart(owner), function.__name__)
+    return function, tuple(map(apart, args)), {key: apart(value) for key, value in kwargs.items()}
 
 
 LITTLE_KNOWN = frozenset({Dependent, Either, UnknownList, UnknownShape})
@@ -312,10 +332,24 @@ def called(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any
     return function(*args, **kwargs)
 
 
-def is_random(function: Any) -> bool:
-    """Say whether a function is a method of a random generator."""
-    owner = getattr(function, "__self__", None)
-    return isinstance(owner, (np.random.Generator, np.random.RandomState, random.Random))
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+
+
+def may_vary(function: Any) -> bool:
+    """Say whether a second call with the same arguments may give something else.
+
+    That is so for functions of random generators, clocks and the like, and for all of which nothing
+    is known.
+    """
+    if isinstance(getattr(function, "__self__", None), GENERATORS):
+        return True
+    if isinstance(function, type):
+        return False
+    if not hashable(function):
+        return True
+    if function in TRANSFERS or function in STRUCTURAL or function is passive:
+        return False
+    return not REGISTRY.facts(function).is_pure
 
 
 def unknown_like(value: Any) -> Any:
@@ -327,7 +361,9 @@ def unknown_like(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         items = map(unknown_like, value)
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    return value
+    if isinstance(value, str):
+        return Dependent((), str)
+    return Either() if isinstance(value, (bytes, dict, set, frozenset)) else value
 
 
 FOUND: dict[Any, tuple[Any, Transfer]] = {}
@@ -346,6 +382,8 @@ def find_transfer(function: Any) -> Transfer:
     owner = getattr(function, "__self__", None)
     if isinstance(owner, (list, tuple, dict, str)):
         return without_owner(function, owner)
+    if getattr(function, "__objclass__", None) is str:
+        return TRANSFERS[INACTIVE]
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
         return constructed
     resolved = REGISTRY.resolve(function)
@@ -387,6 +425,9 @@ LINEARLY, GROUPED, SYSTEM, STATED = "linearly", "grouped", "system", "stated"
 
 def without_rule(function: Any) -> Refusal:
     """Return the refusal of a function that nothing is known of."""
+    elsewhere = computed_elsewhere(function)
+    if elsewhere is not None:
+        return Refusal(*elsewhere, "missing-rule")
     return Refusal(
         f"{display_name(function)}() has neither a rule nor readable source, so what its result "
         "depends on is not known",

@@ -8,7 +8,7 @@ from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Region, Var, With, operands
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import noted_value, read_global
-from adcompiler.sparsity.interpreter.run import is_random
+from adcompiler.sparsity.interpreter.run import may_vary
 from adcompiler.typed.callee import Callee
 
 
@@ -37,6 +37,6 @@ def is_source(rhs: Call) -> bool:
     if not isinstance(rhs.func, Const):
         return True
     function = rhs.func.value
-    return isinstance(function, Callee) or is_random(function) or (
+    return isinstance(function, Callee) or may_vary(function) or (
         function is noted_value or function is read_global
     )

@@ -14,13 +14,14 @@ from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.sparsity.dependences.index_sets import Shape
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, is_complex,
-    is_float, map_dependents, masked, stretched, unite,
+    is_float, masked, stretched, unite,
 )
 from adcompiler.sparsity.interpreter.run import (
-    DENSE, DTYPE, ELEMENTWISE, GROUPED, INACTIVE, KIND, LINEARLY, STATED, TRANSFERS, Refusal, Run,
+    DENSE, DTYPE, ELEMENTWISE, GROUPED, INACTIVE, KIND, LINEARLY, STATED, TRANSFERS, Run,
     find_transfer, transfer, transfer_of, unknown_like,
 )
 from adcompiler.sparsity.transfers.classification import classifications
+from adcompiler.sparsity.transfers.stand_ins import of_one_form, unknown_number
 
 
 @transfer(KIND)
@@ -285,22 +286,16 @@ def inactive(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     if run.local:
         return run.value(function, args, kwargs)
     known = REGISTRY.facts(function)
+    if known.sized:
+        return unknown_shape(function)
     if known.elementwise and not kwargs and all(
         isinstance(a, (Dependent, np.ndarray, np.generic, int, float, complex)) for a in args
     ):
         dtype = result_dtype(function, tuple(map(dtype_of, args)))
         return Dependent(broadcast(run, args), dtype)
-    if known.sized or any(d.shape is None for d in dependents_in(args)):
+    if any(d.shape is None for d in dependents_in(args)):
         return unknown_shape(function)
-    return unknown_like(stand_in_result(function, args, kwargs))
-
-
-def unknown_number(function: Any) -> Refusal:
-    """Return the refusal of a result whose length depends on values."""
-    return Refusal(
-        f"how many numbers {function.__name__}() returns depends on the values of the inputs",
-        'mode="local"',
-    )
+    return unknown_like(of_one_form(function, args, kwargs))
 
 
 def unknown_shape(function: Any) -> Any:
@@ -321,45 +316,6 @@ def of_one(function: Any) -> Any:
             return function(np.ones(1))
         except (TypeError, ValueError):
             return 0.0
-
-
-def stand_in(d: Dependent, rng: np.random.Generator | None = None) -> Any:
-    """Return an ordinary value of the shape and dtype of one that depends on the inputs."""
-    rng = np.random.default_rng(0) if rng is None else rng
-    if d.shape is None:
-        raise Refusal(
-            "the shape of an array depends on the values of the inputs",
-            'mode="local", or masks (np.where) in place of selections',
-        )
-    if d.shape == ():
-        number = rng.uniform(0.5, 1.5) if is_float(d.dtype) else 1
-        return d.dtype(number) if isinstance(d.dtype, type) else np.array(number, d.dtype)[()]
-    made = rng.uniform(0.5, 1.5, d.shape)
-    if len(d.shape) > 1 and d.shape[-1] == d.shape[-2]:
-        made = 0.5 * (made + np.swapaxes(made, -1, -2)) + 2.0 * d.shape[-1] * np.eye(d.shape[-1])
-    return made.astype(d.dtype)
-
-
-def stand_in_result(function: Any, args: Any, kwargs: Any, scale: float = 1.0) -> Any:
-    """Return the result of a call with ordinary values in place of what depends on the inputs.
-
-    Numbers among them are multiplied by ``scale``.
-    """
-    rng = np.random.default_rng(0)
-
-    def ordinary(d: Dependent) -> Any:
-        value = stand_in(d, rng)
-        return type(value)(value * scale) if d.shape == () and is_float(d.dtype) else value
-
-    positional, named = map_dependents(ordinary, (tuple(args), dict(kwargs)))
-    try:
-        with np.errstate(all="ignore"):
-            return function(*positional, **named)
-    except Exception as error:
-        raise Refusal(
-            f"the shape of what {getattr(function, '__name__', function)} returns is not known: "
-            f"{type(error).__name__}: {error}", 'mode="local"',
-        ) from error
 
 
 @transfer(DENSE, *OF_PARTS)
@@ -385,28 +341,6 @@ def dense(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
         if not linear:
             seconds = run.note((), [seconds], [(_alone(first), _alone(first))])
     return everywhere(run, shown, _alone(first), seconds)
-
-
-def of_one_form(function: Any, args: Any, kwargs: Any) -> Any:
-    """Return a result for ordinary values, refused where numbers of another size change its shape.
-    """
-    shown = stand_in_result(function, args, kwargs)
-    if not any(d.shape == () for d in dependents_in([list(args), dict(kwargs)])):
-        return shown
-    try:
-        other = stand_in_result(function, args, kwargs, 29.0)
-    except Refusal:
-        return shown  # outside of the domain
-    if shapes_of(other) != shapes_of(shown):
-        raise unknown_number(function)
-    return shown
-
-
-def shapes_of(value: Any) -> Any:
-    """Return the shapes of the arrays and numbers in a result."""
-    if isinstance(value, (list, tuple)):
-        return tuple(map(shapes_of, value))
-    return value.shape if isinstance(value, np.ndarray) else ()
 
 
 def everywhere(run: Run, shown: Any, first: Relation, second: Relation) -> Any:

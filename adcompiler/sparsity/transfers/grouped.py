@@ -17,7 +17,8 @@ from adcompiler.ops.facts import CURVED, Facts
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.sparsity.dependences.index_sets import Shape
 from adcompiler.sparsity.dependences.values import (
-    NOTHING, Dependent, Relation, dependents_in, dtype_of, is_float, moved, stretched,
+    NOTHING, Dependent, Relation, dependents_in, dtype_of, has_dependents, is_float, moved,
+    stretched,
 )
 from adcompiler.sparsity.interpreter.run import GROUPED, SYSTEM, TRANSFERS, Run, transfer
 from adcompiler.sparsity.transfers.elementwise import applied, output_of
@@ -84,6 +85,8 @@ def axes_of(
     if parameter not in bound.signature.parameters:
         return UNKNOWN
     found = bound.arguments.get(parameter, default)
+    if has_dependents(found):
+        return UNKNOWN
     lengths = bound.arguments.get("s", bound.arguments.get("shape"))
     if found is None and lengths is not None:
         return UNKNOWN

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.runtime.shaping import laid_out_as
 from adcompiler.sparsity.dependences import index_sets
 from adcompiler.sparsity.dependences.index_sets import Cells, Shape, count
 from adcompiler.sparsity.dependences.layouts import places_in
@@ -30,7 +31,7 @@ def get_item(run: Run, obj: Any, index: Any) -> Any:
         if has_dependents(index):
             return get_unknown(run, obj, index)
         return obj[index]
-    if obj.shape is None or has_dependents(index):
+    if obj.shape is None or obj.dtype is str or has_dependents(index):
         return get_unknown(run, obj, index)
     value = None if obj.value is None else obj.value[index]
     if is_place(obj.shape, index):
@@ -66,6 +67,8 @@ def is_place(shape: Shape | None, index: Any) -> bool:
 def get_unknown(run: Run, obj: Any, index: Any) -> Any:
     """Return ``obj[index]`` where the index, or the shape, depends on the inputs."""
     run.doubts += 1
+    if isinstance(obj, str) or dtype_of(obj) is str:
+        return Dependent((), str)
     if isinstance(obj, (list, tuple, dict)):
         found = join_all(obj.values() if isinstance(obj, dict) else obj)
         return UnknownList(found) if isinstance(index, slice) else found
@@ -99,9 +102,7 @@ def shape_after(obj: Any, index: Any) -> Shape | None:
     for part in index if isinstance(index, tuple) else (index,):
         if isinstance(part, slice) and has_dependents(part):
             return None
-        if isinstance(part, Dependent) and (
-            part.shape is None or part.dtype in (bool, np.dtype(bool))
-        ):
+        if any(d.shape is None or d.dtype in (bool, np.dtype(bool)) for d in dependents_in(part)):
             return None
     if shape is None:
         return None
@@ -208,11 +209,35 @@ def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bo
         obj.first = put(obj.first, obj.shape, last[2][0], whole(given.first), adds)
         obj.second = put(obj.second, obj.shape, last[2][0], whole(given.second), adds)
         return obj
-    places = followed(places_in(obj, steps), steps)
+    places, in_part = places_of(obj, steps)
     for which in ("first", "second"):
         new = stretched(getattr(value, which, NOTHING), shape_of(value), np.shape(places))
-        setattr(obj, which, replaced(getattr(obj, which), obj.shape, places, new, adds))
+        setattr(obj, which, replaced(getattr(obj, which), obj.shape, places, new, adds or in_part))
     return obj
+
+
+def places_of(obj: Dependent, steps: Sequence[Any]) -> tuple[Any, bool]:
+    """Return the positions of the elements that steps lead to, and whether to a part of each.
+
+    The real part of a complex number, say, is a part: the others are still in the element after a
+    store. What a view of another dtype shows is found in memory that has positions as its bits.
+    """
+    places = places_in(obj, steps)
+    dtype = np.dtype(obj.dtype)
+    if all(step[0] == "item" for step in steps):
+        return followed(places, steps), False
+    shown = followed(laid_out_as(np.zeros(places.shape, dtype), places), steps).dtype
+    if shown == dtype:
+        return followed(places, steps), False
+    if dtype.kind != "c" or shown != np.zeros((), dtype).real.dtype or shown.itemsize > 8:
+        raise Refusal(
+            f"a store into an array of dtype {dtype} through a view of dtype {shown}",
+            f"make the array with .astype({shown.name!r}), which is a copy, and store into that")
+    bits = places.astype(f"i{shown.itemsize}").view(shown)
+    marked = laid_out_as(np.zeros(places.shape, dtype), places)
+    marked.real, marked.imag = bits, bits
+    found = np.ascontiguousarray(followed(marked, steps))
+    return found.view(f"i{shown.itemsize}").reshape(found.shape), True
 
 
 def write_value(obj: Dependent, steps: Sequence[Any], value: Any, adds: bool) -> None:

@@ -17,7 +17,8 @@ from adcompiler.sparsity.dependences.values import (
 )
 from adcompiler.sparsity.interpreter.run import SYSTEM, Run, transfer
 from adcompiler.sparsity.transfers.blocks import in_blocks
-from adcompiler.sparsity.transfers.elementwise import as_numbers, dense, stand_in_result
+from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
+from adcompiler.sparsity.transfers.stand_ins import of_one_form
 from adcompiler.sparsity.transfers.reductions import groups, reduced
 
 FORMATS = ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")
@@ -78,7 +79,7 @@ def matrix_by_matrix(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any)
         return dense(run, function, a, *rest, **kwargs)
     a.shared = True
     value = run.value(function, (a, *rest), kwargs)
-    shown = value if run.local else stand_in_result(function, (a, *rest), kwargs)
+    shown = value if run.local else of_one_form(function, (a, *rest), kwargs)
     stack, positions = groups(a.shape, (-2, -1), False)
     first, second = (reduced(r, a.shape, stack, positions) for r in (a.first, a.second))
     if run.second and first != NOTHING:
@@ -201,7 +202,7 @@ def inverted(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     if apart is None:
         return matrix_by_matrix(run, function, a, *rest, **kwargs)
     shown = run.value(function, (a, *rest), kwargs) if run.local else (
-        stand_in_result(function, (a, *rest), kwargs))
+        of_one_form(function, (a, *rest), kwargs))
     made = composed(run, shown, apart)
     if isinstance(made, Dependent):
         made.zeros = apart.zeros

@@ -2,8 +2,8 @@
 
 The derivative of a linear function does not depend on where it is taken, so its nonzeros are those
 of the function's values at unit vectors. The other arguments are constants, or, where they depend
-on the inputs too, take random values: an entry is then missed only if it is zero for these values
-and not for all, which happens with probability zero.
+on the inputs too, and the function is linear in them, take random values: an entry is then missed
+only if it is zero for these values and not for all, which happens with probability zero.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.sets import Positions
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Relation, all_sets, combined, dependents_in, dtype_of, end_to_end,
-    gathered, is_float, map_dependents, unite,
+    gathered, has_dependents, is_float, map_dependents, unite,
 )
 from adcompiler.sparsity.interpreter.run import LINEARLY, Run, transfer, transfer_of
-from adcompiler.sparsity.transfers.elementwise import stand_in
+from adcompiler.sparsity.transfers.stand_ins import stand_in
 
 MOST = 4_000_000
 """So many values are computed at most, results of a function times its arguments."""
@@ -52,15 +52,19 @@ def linear_groups(function: Any) -> tuple[tuple[str, ...], list[frozenset[str]]]
     known = REGISTRY.facts(resolved)
     if known.rounded:
         return (), []
-    parameters = inspect.signature(rule.definition).parameters.values()
+    parameters = inspect.signature(rule.definition).parameters
+    every = tuple(parameters)
     names = tuple(
-        "*" * (p.kind is p.VAR_POSITIONAL) + p.name for p in parameters
+        "*" * (p.kind is p.VAR_POSITIONAL) + p.name for p in parameters.values()
         if p.kind is not p.KEYWORD_ONLY
     )
     groups = [frozenset(group.split()) for group in known.linear_in or ()]
     if rule.linear:
-        groups.append(frozenset(names[i].lstrip("*") for i in rule.linear))
-    return names, groups + [frozenset([names[i]]) for i in rule.bilinear]
+        groups.append(frozenset(every[i] for i in rule.linear))
+    return names, groups + [
+        frozenset([every[i]]) for i in rule.bilinear
+        if parameters[every[i]].kind is not inspect.Parameter.VAR_POSITIONAL
+    ]
 
 
 def name_of(names: Sequence[str], i: int) -> str:
@@ -93,6 +97,10 @@ def flows(
         if group & active and not any(group & other for other in chosen):
             chosen.append(group)
     linear = frozenset().union(*chosen)
+    if not run.local and any(
+        name not in linear and not is_generic(name, value, groups) for name, value in given
+    ):
+        return None
     inputs = sum(
         count(d.shape or ()) for name, value in given if name in linear for d in dependents_in(
             [value]))
@@ -108,6 +116,18 @@ def flows(
         first, second = all_sets(dependents_in(rest))
         found.append(Flow(Relation(first, None), Relation(second, None), False))
     return found + [probed(run, function, args, kwargs, names, group, size) for group in chosen]
+
+
+def is_generic(name: str, value: Any, groups: Sequence[frozenset[str]]) -> bool:
+    """Say whether an argument is known, or random values show all that it may do.
+
+    They do that where the function is linear in it too. Of others it is not known that they are
+    no positions, lengths or options, of which each value does something else.
+    """
+    return not has_dependents(value) or (
+        any(name in group for group in groups)
+        and all(is_float(d.dtype) for d in dependents_in([value]))
+    )
 
 
 def is_plain(shown: Any) -> bool:

@@ -24,8 +24,9 @@ from adcompiler.sparsity.dependences.values import (
 from adcompiler.sparsity.interpreter.run import (
     LAYOUT, Refusal, Run, transfer, transfer_of, unknown_like,
 )
-from adcompiler.sparsity.transfers.elementwise import as_numbers, dense, stand_in, stand_in_result
+from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
 from adcompiler.sparsity.transfers.indexing import get_item
+from adcompiler.sparsity.transfers.stand_ins import of_one_form, stand_in
 
 
 transfer(LAYOUT)(note_layout)
@@ -282,12 +283,14 @@ def filling(
     names = ("a" if is_like else "shape", "fill_value", "dtype")
     given = {"dtype": dtype, **kwargs, **dict(zip(names, args, strict=False))}
     shape, fill_value, dtype = (given[name] for name in names)
-    if has_dependents(shape) and not is_like:
+    wanted = shape if not is_like else given.get("shape")
+    if has_dependents(wanted):
         return unknown_movement(run, function, fill_value, (), {})
-    wanted = shape if not is_like else shape.shape if isinstance(
-        shape, Dependent) else np.shape(shape)
+    if wanted is None:
+        wanted = shape.shape if isinstance(shape, Dependent) else np.shape(shape)
     if is_like and dtype is None:
         dtype = dtype_of(shape) if isinstance(shape, (Dependent, np.ndarray)) else None
+    (fill_value,) = as_numbers(run, (fill_value,))
     if not isinstance(fill_value, Dependent):
         return np.full(wanted, fill_value, dtype)
     found = rearranged(run, np.broadcast_to, (fill_value,), (wanted,), {}, fill_value.dtype)
@@ -367,14 +370,12 @@ def unknown_movement(
     run: Run, function: Any, array: Any, others: Any, kwargs: Any
 ) -> Dependent:
     """Return what is known of elements picked by positions that depend on the inputs."""
-    first, second = all_sets(dependents_in([array, others]))
+    first, second = all_sets(dependents_in([array, others, kwargs]))
     relations = Relation(first, None), Relation(second, None)
     if transfer_of(function) in ("take", "roll"):
-        indices = map_dependents(lambda d: d if is_float(d.dtype) else _zeros(d), (others, kwargs))
-        shown = stand_in_result(function, (array, *indices[0]), indices[1])
+        try:
+            shown = of_one_form(function, (array, *others), kwargs)
+        except Refusal:
+            return Dependent(None, dtype_of(array), *relations)
         return Dependent(np.shape(shown), dtype_of(shown), *relations)
     return Dependent(None, dtype_of(array), *relations)
-
-
-def _zeros(d: Dependent) -> Any:
-    return np.zeros(d.shape or (), int)

@@ -57,10 +57,10 @@ def reduction(
     """Return what a reduction depends on.
 
     ``kind`` is ``linear``, ``flat`` (first derivatives only) or ``curved``; ``keep`` says, at a
-    point, which elements matter.
+    point, which elements matter. Of ``where`` that is not known all elements do.
     """
     (a,) = as_numbers(run, (a,))
-    if not isinstance(a, Dependent) or a.shape is None or has_dependents(where):
+    if not isinstance(a, Dependent) or a.shape is None:
         return dense_unless_linear(run, function, call, kind)
     a.shared = True
     value = run.value(function, *call)
@@ -69,7 +69,7 @@ def reduction(
     if not is_float(dtype):
         return run.made(result, dtype, value=value)
     first, second = a.first, a.second
-    if where is not True and where is not np._NoValue:
+    if where is not True and where is not np._NoValue and not has_dependents(where):
         first, second = (masked(r, where, a.shape) for r in (first, second))
     pairs = []
     curved_first = reduced(first, a.shape, result, positions)

@@ -137,7 +137,7 @@ def length(run: Run, function: Any, x: Any) -> Any:
         return Dependent((), int)
     if not isinstance(x, Dependent):
         return len(x)
-    return Dependent((), int) if x.shape is None else x.shape[0]
+    return Dependent((), int) if x.shape is None or x.dtype is str else x.shape[0]
 
 
 @transfer("shape", "ndim", "size", "dtype")
@@ -341,6 +341,9 @@ def on_containers(run: Run, function: Any, *args: Any) -> Any:
         if kind == "mul":
             return next(a for a in args if isinstance(a, UnknownList))
         return Dependent((), bool)
+    if kind == "mul" and any(map(is_sequence, args)) and any(map(is_count, args)):
+        items = next(a for a in args if is_sequence(a))
+        return UnknownList(join_all(items)) if isinstance(items, list) else Either()
     if any(isinstance(a, (list, tuple, dict, str, set, frozenset)) for a in args) and not any(
         isinstance(a, (Dependent, np.ndarray)) for a in args
     ):
@@ -352,6 +355,17 @@ def on_containers(run: Run, function: Any, *args: Any) -> Any:
     if kind in PLAIN:
         return elementwise(run, function, *args)
     return compared(run, function, *args)
+
+
+def is_sequence(value: Any) -> bool:
+    """Say whether a value is a list, a tuple or text, which a number repeats."""
+    return isinstance(value, (list, tuple, str))
+
+
+def is_count(value: Any) -> bool:
+    """Say whether a value is an integer that depends on the inputs."""
+    return isinstance(value, Dependent) and value.shape == () and np.dtype(value.dtype).kind in (
+        "iub")
 
 
 def compared(run: Run, function: Any, *args: Any) -> Any:

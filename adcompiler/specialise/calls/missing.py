@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.foreign import computed_elsewhere
 from adcompiler.errors import ADError, Finding
 from adcompiler.frontend.functions import lower
 from adcompiler.ir.nodes import Origin
@@ -35,6 +36,9 @@ def missing_rule(
     ``count`` is the number of positional arguments of the call, ``keywords`` holds its others;
     ``obstacle`` is what keeps the function's source from being compiled, if it has one.
     """
+    elsewhere = computed_elsewhere(function)
+    if elsewhere is not None:
+        return origin.finding(*elsewhere, "missing-rule")
     reason, hint = why_not_compiled(function)
     if obstacle is not None or not hint:
         rows = lines_that_register(function, count, keywords or {})
@@ -49,6 +53,9 @@ def missing_rule(
 
 def may_write(origin: Origin, name: str, function: Any) -> Finding:
     """Return the finding that ``function`` may write a differentiable value into an argument."""
+    elsewhere = computed_elsewhere(function)
+    if elsewhere is not None:
+        return origin.finding(*elsewhere, "missing-rule")
     return origin.finding(
         f"{name} has no rule, and may write into the array or container that it gets",
         f"use functions that return new values; or {not_writing(spelling(function))}",
