@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.activity import varied_variables
 from adcompiler.api.argnums import Asked, of_call
 from adcompiler.compile.pipeline import Request, refuse, typed_function
+from adcompiler.derive.disguises import refuse_memos
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.arguments import parts_of
 from adcompiler.dispatch.frames import with_users_frames
@@ -118,9 +120,10 @@ class Patterns:
         written = [it for it in typed.written if it.var in typed.params]
         yields = (typed.value, *(it.final for it in written))
         inputs = [typed.params[i] for i in self.forms.wrt]
-        function = Function(
-            typed.function.name, params, Block(typed.statements, yields), typed.origin
-        )
+        body = Block(typed.statements, yields)
+        function = Function(typed.function.name, params, body, typed.origin)
+        refuse_memos(unit, varied_variables(body, inputs, unit.type))
+        refuse(unit)
         is_in_place = isinstance(typed.value, Const) and typed.value.value is None
         if is_in_place:
             unit.findings.extend(typed.lost)

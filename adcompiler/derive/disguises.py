@@ -24,6 +24,7 @@ from adcompiler.ir.visit import walk
 from adcompiler.ops.facts import READ, TEXT
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 NAMES = frozenset({
     "format", "write", "writelines", "hex", "tobytes", "dumps", "encode", "join", "__repr__",
@@ -44,6 +45,17 @@ def refuse_disguises(s: Writer, block: Block, varied: Collection[Atom]) -> None:
     for statement in walk(block):
         if isinstance(statement, Let) and comes_back(s, statement, disguised):
             report(s, statement.origin)
+
+
+def refuse_memos(unit: Unit, varied: Collection[Atom]) -> None:
+    """Report memos that keep what carries a derivative: the next call would read it as constant."""
+    for given, origin in unit.writes.memos:
+        if any(atom in varied for atom in given):
+            unit.findings.append(origin.finding(
+                "what is stored here outside of the function, where nothing is stored yet, "
+                "depends on what is differentiated: the next call would take it for a constant",
+                "compute it anew, or keep it in a variable of the function", "memos",
+            ))
 
 
 def enter(

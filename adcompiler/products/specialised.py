@@ -19,6 +19,7 @@ from adcompiler.runtime import apart, own as own_copy, paired
 from adcompiler.specialise.escapes import refuse_results
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.global_state import checked_stores, with_reads_in_order
+from adcompiler.specialise.memos import note_memos
 from adcompiler.specialise.objects import open_parts
 from adcompiler.specialise.parts import Separated, Steps, refuse_new_attributes, separate
 from adcompiler.specialise.storage.checked_repeats import with_repeats_checked
@@ -117,7 +118,9 @@ def specialise(
         reached = list(zip(chosen, parts or [()] * len(wrt), strict=True))
         inputs, separated, whole = find_inputs(s, function, params, env, reached)
         copies = copied_params(s, function, params, env, copied)
-        yields = s.block(function.body, env, Scope(python_function, path))
+        scope = Scope(python_function, path)
+        note_memos(s, function, env, scope)
+        yields = s.block(function.body, env, scope)
     unit.calls.active.pop()
     checked_stores(s)
     there = [*whole, *separated.held]

@@ -211,10 +211,34 @@ def attribute_of_instance(
         return s.call(s.unit.relied.static(raw.fget, path), [obj], {}, origin, hint)
     if isinstance(raw, functools.cached_property) and s.unit.definition(obj) is not None and (
         s.unit.fields(obj) is not None
-    ):  # of an instance made here: nothing can be cached yet
-        path = (("live", cls), ("attr", name), ("attr", "func"))
-        return s.call(s.unit.relied.static(raw.func, path), [obj], {}, origin, hint)
+    ):
+        return kept_by_instance(s, obj, cls, name, raw, origin, hint)
     return None
+
+
+def kept_by_instance(
+    s: Writer, obj: Atom, cls: type, name: str, raw: functools.cached_property[Any],
+    origin: Origin, hint: str,
+) -> Atom | None:
+    """Write a ``cached_property`` of an instance made here: computed once, and kept by it.
+
+    None where the instance holds it already, as an attribute like others.
+    """
+    type_ = s.unit.type(obj)
+    held = isinstance(type_, t.Object) and type_.field(name) is not None
+
+    def compute() -> Atom:
+        path = (("live", cls), ("attr", name), ("attr", "func"))
+        value = s.call(s.unit.relied.static(raw.func, path), [obj], {}, origin, hint)
+        s.call(Const(object.__setattr__), [obj, Const(name), value], {}, origin, "ignored")
+        return value
+
+    if isinstance(type_, t.Object) and late_flag(s, type_, name) is not None:
+        return s.reject(
+            origin, f"whether `{name}` has been computed here, and is kept, depends on data",
+            "read it once before the branch", "attributes",
+        )
+    return None if held else compute()
 
 
 def dict_owner(s: Writer, atom: Atom) -> Atom | None:

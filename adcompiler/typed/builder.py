@@ -63,6 +63,7 @@ class Builder:
         for marked in (
             unit.unsure, unit.writes.detached, unit.writes.in_place, unit.writes.popped,
             unit.writes.copied_for_writes, unit.writes.replacing, unit.layouts.read,
+            unit.writes.kept_results,
         ):
             if old in marked:
                 marked.add(new)

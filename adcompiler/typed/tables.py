@@ -268,6 +268,9 @@ class Writes:
     that are wanted for what they raise. ``caught`` are the variables defined where a handler
     catches whatever there is. ``detached`` are the variables defined inside ``with no_grad()``,
     ``detached_writes`` the values of outer storage that is written into there.
+    ``memos`` are what values are computed from that memos keep (``specialise/memos.py``), and where
+    they are stored; ``made_inside`` are parameters of functions compiled on their own for what
+    their caller made. ``kept_results`` are what functions under a cache return.
     """
 
     merges: set[Any] = field(default_factory=set)
@@ -285,6 +288,9 @@ class Writes:
     caught: set[Var] = field(default_factory=set)
     detached: set[Var] = field(default_factory=set)
     detached_writes: list[tuple[Atom, Origin]] = field(default_factory=list)
+    memos: list[tuple[tuple[Atom, ...], Origin]] = field(default_factory=list)
+    made_inside: set[Var] = field(default_factory=set)
+    kept_results: set[Var] = field(default_factory=set)
 
 
 @dataclass(eq=False)

@@ -16,7 +16,7 @@ from adcompiler.analyses.storage import written_operand
 from adcompiler.analyses.versions import Versions
 from adcompiler.derive.attributes import attribute_rule, is_field
 from adcompiler.derive.destructive import is_call_of, known_write
-from adcompiler.derive.disguises import refuse_disguises
+from adcompiler.derive.disguises import refuse_disguises, refuse_memos
 from adcompiler.derive.forward.calls import ForwardCalls, laid_out
 from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
 from adcompiler.derive.pairs import Pushes
@@ -320,6 +320,7 @@ def push(
     varied = varied_variables(body, free, s.unit.type, detached)
     refuse_detached_writes(s, varied)
     refuse_disguises(s, body, varied)
+    refuse_memos(s.unit, varied)
     body = without_tables(s, body, varied)
     tangents = Tangents(s, active, Versions(body))
     tangents.table.update((var, inputs[var]) for var in free if var in active)

@@ -18,7 +18,7 @@ from adcompiler.analyses.invariance import cancelled_shifts
 from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import written_operand
 from adcompiler.derive.attributes import attribute_rule, is_field
-from adcompiler.derive.disguises import refuse_disguises
+from adcompiler.derive.disguises import refuse_disguises, refuse_memos
 from adcompiler.derive.pairs import Pairs
 from adcompiler.derive.reverse.base import Sweep
 from adcompiler.derive.reverse.calls import CallReverser, stands_for_value
@@ -254,6 +254,7 @@ def reverse(
     varied = varied_variables(body, free, s.unit.type, detached)
     refuse_detached_writes(s, varied)
     refuse_disguises(s, body, varied)
+    refuse_memos(s.unit, varied)
     body = without_tables(s, body, varied)
     purity = Purity(s.unit.type, s.unit.definition)
     assume = s.unit.assume_equal_shapes and purity.has_no_effect(body)

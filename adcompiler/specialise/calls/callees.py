@@ -22,6 +22,7 @@ from adcompiler.specialise.calls.derivatives import is_maker, parts_of_made
 from adcompiler.specialise.calls.unpassed import (
     has_known_parts, lost_write, needs_opening, repeated,
 )
+from adcompiler.specialise.memos import is_inside, memos_in, note_memos
 from adcompiler.specialise.objects import open_parts
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
@@ -102,6 +103,8 @@ def compiled_callee(
         for name in cells_read(s, function, inputs)
     }
     keys += [(name, key_of(s, atom, inside, itself, kept)) for name, atom in cells.items()]
+    if memos_in(function):
+        keys.append(tuple(is_inside(s, atom) for atom in kept))
     key = (identity, owner, tuple(keys), unit.derivatives.around)
     callee = unit.calls.callees.get(key)
     if callee is None:
@@ -339,6 +342,7 @@ def compile_callee(
                     function, [made_anew(s, a, inner) for a in bound],
                     tuple(made_anew(s, a, inner) for a in captures), made_anew(s, itself, inner),
                 )
+                note_memos(s, function, env, scope)
                 yields = s.block(function.body, env, scope)
             if heap is not None:
                 out[:0] = heap.prologue
@@ -370,6 +374,8 @@ def parameter_for(s: Writer, atom: Atom, named: Var | None, origin: Origin) -> V
     s.unit.set_type(new, s.unit.told_type(atom), True)
     s.comes_from(new, origin, [atom])
     s.unit.merged.add(new)
+    if is_inside(s, atom):
+        s.unit.writes.made_inside.add(new)
     if atom in s.unit.unsure:
         s.unit.unsure.add(new)
     if atom in s.unit.if_bound:

@@ -7,7 +7,7 @@ import inspect
 import types as python_types
 import typing
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
 from adcompiler.ops.basics import GIVES_VALUE
 from adcompiler.ops.facts import HOLDS, Facts, Shares
-from adcompiler.ops.homes import home_module, root_module
+from adcompiler.ops.homes import root_module
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import called
 from adcompiler.runtime.substitutes import STAND_FOR
@@ -34,6 +34,7 @@ from adcompiler.specialise.calls.derivatives import (
 )
 from adcompiler.specialise.calls.effects import refused, without_overwriting
 from adcompiler.specialise.calls.functionals import call_replacement
+from adcompiler.specialise.calls.kept_results import call_kept
 from adcompiler.specialise.calls.libraries import (
     WRITING, is_compiled, is_namedtuple, is_runtime, makes_sparse_or_spline, stays_whole,
 )
@@ -80,9 +81,6 @@ FOLD_MODULES = (
     stores,
 )
 """The modules that fill the table of folds when they are imported."""
-
-KEEPING = ("numpy.", "scipy.")
-"""Libraries whose functions under `lru_cache` say the same in a whole process."""
 
 
 def call(
@@ -364,9 +362,9 @@ def call_function(
     if kept is not None:
         return kept
     if isinstance(value, functools._lru_cache_wrapper):
-        known = kept_answer(value, args, kwargs)
-        if known is not None:
-            return known
+        result = call_kept(s, func, args, kwargs, origin, name)
+        if result is not None:
+            return result
     original = getattr(value, "__wrapped__", None)
     if not isinstance(value, python_types.FunctionType) and isinstance(
         original, python_types.FunctionType
@@ -377,23 +375,6 @@ def call_function(
     if isinstance(value, python_types.FunctionType):
         return call_python(s, func, value, args, kwargs, origin, name)
     return call_compiled_code(s, func, args, kwargs, origin, name)
-
-
-def kept_answer(value: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> Const | None:
-    """Return what a function of a library has computed once for all, such as what an array is.
-
-    The library keeps the answer for these arguments itself, which are known here.
-    """
-    home = home_module(value)
-    if kwargs or not (home.startswith(KEEPING) or "array_api_compat" in home):
-        return None
-    if not all(isinstance(arg, Const) for arg in args):
-        return None
-    try:
-        found = value(*(arg.value for arg in args))
-    except Exception:
-        return None
-    return Const(found) if simple(found) else None
 
 
 def call_compiled_code(

@@ -32,6 +32,7 @@ from adcompiler.specialise.calls.libraries import is_library, may_be_tried, work
 from adcompiler.specialise.dead_carries import without_dead_carries
 from adcompiler.specialise.early import made_by_now
 from adcompiler.specialise.storage.state import State
+from adcompiler.specialise.memos import note_memos
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
 
@@ -296,6 +297,7 @@ def apply(
             "write the recursion without passing functions", "unknown-callable",
         )
     env = environment(function, bound, captures, itself)
+    note_memos(s, function, env, scope)
     if s.heap is not None:
         s.heap.live |= live_variables(function)
     unit.calls.active.append(identity)

@@ -23,6 +23,11 @@ class Changes(Aliases):
     ) -> None:
         """Make ``new`` the latest value of a root; roots that may alias it are invalidated."""
         before = self.state.value(root)
+        if root in self.s.unit.writes.kept_results and origin is not None:
+            self.s.reject(
+                origin, "this writes into the result of a function under a cache, "
+                "which later calls of it return as well", "write into a copy", "memos",
+            )
         if self.parts(new) is None:
             self.hold_parts(root, before)
         self.state.latest[root] = new
