@@ -8,6 +8,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import copy
 import dis
 import itertools
 import sys
@@ -36,15 +37,20 @@ def compiles_to(
     Decorators, defaults and annotations run outside the function: they are not its code. The
     node's lines are those of the file. CPython compiles ``name.method()`` in another way when the
     module imports ``name``, and ``super()`` when the module mentions it outside functions: both
-    are first guessed, then read off the bytecode.
+    are first guessed, then read off the bytecode. Asserts that pytest rewrote when it imported the
+    module are rewritten by it here, too.
     """
-    bare = _without_outside(node)
+    bare, rewritten = _without_outside(node), _is_rewritten_by_pytest(live)
     for surroundings in (_guessed_module, _revealed_module):
         code = _compiled(bare, live, surroundings(live, module))
         if code is None:
             return False
-        if same_code(code, live) or (_is_rewritten_by_pytest(live) and _same_shape(code, live)):
+        if same_code(code, live):
             return True
+        if rewritten:
+            code = _compiled(bare, live, surroundings(live, module), True)
+            if code is not None and same_code(code, live):
+                return True
     return False
 
 
@@ -64,12 +70,19 @@ def has_signature_of(
     )
 
 
-def _compiled(node: ast.stmt, live: CodeType, module: list[ast.stmt]) -> CodeType | None:
-    """Return the code of the node compiled in the live code's scope, None when it cannot be."""
+def _compiled(
+    node: ast.stmt, live: CodeType, module: list[ast.stmt], rewritten: bool = False
+) -> CodeType | None:
+    """Return the code of the node compiled in the live code's scope, None when it cannot be.
+
+    Its asserts may be ``rewritten`` by pytest.
+    """
     wrapper, place, depth = _scope_of(live)
     wrapper.body[:0] = module
     ast.fix_missing_locations(wrapper)  # before the node is in it, which has its locations
-    place.append(node)
+    place.append(copy.deepcopy(node) if rewritten else node)
+    if rewritten and not _rewrite_asserts(wrapper, live.co_filename):
+        return None
     flags = live.co_flags & _FUTURE_FLAGS
     try:
         code: CodeType = compile(wrapper, live.co_filename, "exec", flags, dont_inherit=True)
@@ -78,6 +91,18 @@ def _compiled(node: ast.stmt, live: CodeType, module: list[ast.stmt]) -> CodeTyp
     for _ in range(depth + 1):
         code = next(const for const in code.co_consts if isinstance(const, CodeType))
     return code
+
+
+def _rewrite_asserts(module: ast.Module, file: str) -> bool:
+    """Rewrite the asserts of a module as pytest does; return False where that is not loaded."""
+    pytest = sys.modules.get("_pytest.assertion.rewrite")
+    if pytest is None:
+        return False
+    try:
+        pytest.rewrite_asserts(module, b"", file)
+    except Exception:  # another version of pytest, with another interface
+        return False
+    return True
 
 
 def _guessed_module(live: CodeType, module: dict[str, Any]) -> list[ast.stmt]:
@@ -234,20 +259,3 @@ def _same_constant(one: object, other: object) -> bool:
 def _is_rewritten_by_pytest(code: CodeType) -> bool:
     """Whether pytest rewrote the asserts of the code: `@` cannot stand in a user's name."""
     return any("@pytest_ar" in each.co_names for each in codes(code))
-
-
-def _same_shape(one: CodeType, rewritten: CodeType) -> bool:
-    """Whether the rewritten code has the other's signature, variables, names and inner functions.
-
-    Constants and operators are not compared: pytest computes those of an assert in its own way.
-    """
-    inner = [const for const in one.co_consts if isinstance(const, CodeType)]
-    theirs = [const for const in rewritten.co_consts if isinstance(const, CodeType)]
-    return (
-        _signature(one) == _signature(rewritten)
-        and one.co_varnames == tuple(each for each in rewritten.co_varnames if each[0] != "@")
-        and one.co_freevars == rewritten.co_freevars
-        and set(one.co_names) <= set(rewritten.co_names)
-        and len(inner) == len(theirs)
-        and all(map(_same_shape, inner, theirs))
-    )
