@@ -19,14 +19,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from adcompiler.errors import ADError, Finding, TooLargeError
+from adcompiler.errors import ADError, Finding, TooLargeError, TooLongError
 
 T = TypeVar("T")
 
-_until: contextvars.ContextVar[float] = contextvars.ContextVar("_until", default=math.inf)
-"""When the time of several tries is over."""
-
-STATEMENTS, SECONDS = 200_000, 30.0
+STATEMENTS, SECONDS = 40_000, 30.0
+"""What decides is the number of statements, which takes ten seconds or so; seconds are a net."""
 VARIABLE = "ADCOMPILER_BUDGET"
 CHECKED_EVERY = 64
 DEPTH = 60_000
@@ -47,6 +45,28 @@ class Site(Protocol):
         """Return a finding at this place."""
 
 
+class Clock:
+    """How many seconds the threads that compile have computed; waiting for others is not counted.
+
+    Which programs are compiled does not depend on what else the machine does, then.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.last = threading.local()
+
+    def read(self) -> float:
+        """Return the seconds, those of this thread since it last read among them."""
+        now = time.thread_time()
+        self.seconds += now - getattr(self.last, "time", now)
+        self.last.time = now
+        return self.seconds
+
+
+_shared: contextvars.ContextVar[Clock | None] = contextvars.ContextVar("_shared", default=None)
+"""The clock of several tries."""
+
+
 class Budget:
     """What one compile may spend, and what it has spent for each call that it is inside of."""
 
@@ -55,14 +75,12 @@ class Budget:
         self.seconds = seconds
         self.spent = 0
         self.spent_for: dict[int, tuple[Site, int]] = {}
-        self.started: float | None = None
+        self.clock = _shared.get() or Clock()
 
     @classmethod
     def from_environment(cls) -> Budget:
         """Return the budget that ADCOMPILER_BUDGET asks for; raises ADError if it is malformed."""
-        budget = cls(*positive_numbers(VARIABLE, "statements", "seconds"))
-        budget.seconds = min(budget.seconds, _until.get() - time.monotonic())
-        return budget
+        return cls(*positive_numbers(VARIABLE, "statements", "seconds"))
 
     def spend(self, here: Site, sites: Sequence[Site]) -> None:
         """Count one statement at ``here``, reached by the calls at ``sites``, outermost first.
@@ -73,7 +91,7 @@ class Budget:
         for site in sites:
             self.spent_for[id(site)] = site, self.spent_on(site) + 1
         if self.spent > self.statements:
-            raise self.refusal(here, sites, f"{self.spent:,} statements")
+            raise TooLargeError([self.finding(here, sites, f"{self.spent:,} statements")])
         if self.spent % CHECKED_EVERY == 0:
             self.check(here, sites)
 
@@ -82,14 +100,12 @@ class Budget:
         stop = getattr(_worker, "stop", None)
         if stop is not None and stop.is_set():
             raise KeyboardInterrupt
-        now = time.monotonic()
-        if self.started is None:
-            self.started = now
-        elif now - self.started > self.seconds:
-            raise self.refusal(here, sites, f"{now - self.started:.0f} seconds")
+        seconds = self.clock.read()
+        if seconds > self.seconds:
+            raise TooLongError([self.finding(here, sites, f"{seconds:.0f} seconds")])
 
-    def refusal(self, here: Site, sites: Sequence[Site], cost: str) -> TooLargeError:
-        """Return the error that names the innermost call which at least half was spent for."""
+    def finding(self, here: Site, sites: Sequence[Site], cost: str) -> Finding:
+        """Return what names the innermost call which at least half was spent for."""
         known = list(sites) or [site for site, _ in self.spent_for.values()]
         large = [site for site in known if 2 * self.spent_on(site) >= self.spent]
         outer = known[: known.index(large[-1])] if large and sites else []
@@ -102,7 +118,7 @@ class Budget:
             "budget",
         )
         callers = tuple(dict.fromkeys(site.call for site in reversed(outer)))
-        return TooLargeError([replace(finding, callers=callers)])
+        return replace(finding, callers=callers)
 
     def spent_on(self, site: Site) -> int:
         """Return how many statements the call at ``site`` has led to."""
@@ -130,11 +146,11 @@ def positive_numbers(variable: str, first: str, second: str) -> list[float]:
 @contextmanager
 def together() -> Iterator[None]:
     """Let all that is compiled meanwhile take the seconds of one compile, not each of them."""
-    ends = _until.set(min(_until.get(), time.monotonic() + Budget.from_environment().seconds))
+    clock = _shared.set(_shared.get() or Clock())
     try:
         yield
     finally:
-        _until.reset(ends)
+        _shared.reset(clock)
 
 
 # -- depth -----------------------------------------------------------------------------------------

@@ -174,6 +174,13 @@ class TooLargeError(UnsupportedError):
     """Compiling would take more than `ADCOMPILER_BUDGET` allows, or is nested too deeply."""
 
 
+class TooLongError(TooLargeError):
+    """Compiling takes more seconds than `ADCOMPILER_BUDGET` allows.
+
+    Nothing else is tried then, nor is it remembered: the next call may have the time.
+    """
+
+
 class MissingRuleError(LocatedError):
     """A differentiable value reaches a function that has neither a rule nor readable source."""
 

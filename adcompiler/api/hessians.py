@@ -30,7 +30,7 @@ from adcompiler.dispatch.trees import MAX_UNITS, size_of, unit_batches, units
 from adcompiler.dispatch.written import (
     as_written, has_own_containers, of_so_many, sees_calls, takes_any_number,
 )
-from adcompiler.errors import ADError, not_one_of
+from adcompiler.errors import ADError, TooLongError, not_one_of
 from adcompiler.runtime import own
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
@@ -123,6 +123,8 @@ class Hessian(ComposedDerivative[P, Any]):
         seeds = units(x, self.rows[0].is_native)
         try:
             (rows,) = self.rows[0].second(*args).of_fitting(seeds)[1]
+        except TooLongError:
+            raise
         except ADError:
             return None
         self.ran = self.rows[0].second
@@ -297,6 +299,8 @@ def first_accepted(ways: list[Rows], *args: Any) -> Iterator[Any]:
         found = ways[0].at(*args)
         try:
             first = next(found, None)
+        except TooLongError:
+            raise
         except ADError:
             ways.append(ways.pop(0))
             continue
@@ -306,6 +310,8 @@ def first_accepted(ways: list[Rows], *args: Any) -> Iterator[Any]:
         return
     try:
         yield from ways[0].at(*args)
+    except TooLongError:
+        raise
     except ADError:
         ways.append(ways.pop(0))
         yield from ways[0].at(*args)  # the refusal of the first is the one to be told
@@ -367,6 +373,8 @@ def hvp(
                 continue
             try:
                 product = hvp(function, x, v, *rest, mode=one, backend=backend, **kwargs)
+            except TooLongError:
+                raise
             except ADError as error:
                 refused = refused or error
                 continue

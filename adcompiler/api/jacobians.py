@@ -17,7 +17,7 @@ from adcompiler.dispatch import Options
 from adcompiler.dispatch.trees import (
     MAX_UNITS, check_real, leaves, map_tree, size_of, unit_batches, units,
 )
-from adcompiler.errors import UnsupportedError, not_one_of
+from adcompiler.errors import TooLongError, UnsupportedError, not_one_of
 from adcompiler.runtime import as_gradient, own, seed
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
@@ -195,6 +195,8 @@ class Jacobian(ComposedDerivative[P, Any]):
         """
         try:
             return self.pulled(*own(args), **own(kwargs))
+        except TooLongError:
+            raise
         except UnsupportedError:
             if self.mode == "reverse" or not self.is_native:
                 raise

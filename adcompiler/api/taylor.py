@@ -16,7 +16,7 @@ from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.targets import find_target
 from adcompiler.dispatch.trees import leaves
-from adcompiler.errors import ADError
+from adcompiler.errors import ADError, TooLongError
 from adcompiler.runtime.structure import mapped
 from adcompiler.runtime.structure import as_gradient
 from adcompiler.typed.derivatives import MAKERS, ONLY_OUTSIDE, Wanted
@@ -117,6 +117,8 @@ class NthDerivative(ComposedDerivative[P, Any]):
         if self.low:
             try:
                 return self.by_forward_mode(x, *rest)
+            except TooLongError:
+                raise
             except ADError:
                 found = by_series(self.primal, self.n, x, rest)
                 if found is None:
@@ -167,6 +169,8 @@ def by_series(
     line[0] = 1.0
     try:
         value, coefficients = derivative(x, *rest)(line)
+    except TooLongError:
+        raise
     except ADError:
         _REFUSED.add(derivative)
         return None

@@ -23,7 +23,8 @@ from adcompiler.derive.rules import is_foreign
 from adcompiler.derive.squares import with_squares
 from adcompiler.analyses.stale import stale_reads
 from adcompiler.errors import (
-    Declined, Finding, InternalError, MissingRuleError, NotBatchable, UnsupportedError,
+    Declined, Finding, InternalError, MissingRuleError, NotBatchable, TooLongError,
+    UnsupportedError,
 )
 from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.functions import lower
@@ -196,6 +197,8 @@ def stages(request: Request) -> Iterator[Result]:
             for name, unit, result in all_stages(request):
                 yield name, unit, result
             return
+        except TooLongError:
+            raise
         except (UnsupportedError, MissingRuleError) as error:
             if unit is None or not unit.calls.sparse or request.by_entries:
                 if unit is None or not unit.derivatives.gradients or request.mode == "taylor" or (

@@ -6,7 +6,7 @@ import copy
 import inspect
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -43,7 +43,9 @@ from adcompiler.dispatch.places import places_of
 from adcompiler.dispatch.slow import telling_if_slow
 from adcompiler.dispatch.targets import cell_contents, find_target
 from adcompiler.dispatch.tiers import Tier
-from adcompiler.errors import ArgumentsError, InternalError, MissingRuleError, UnsupportedError
+from adcompiler.errors import (
+    ArgumentsError, InternalError, MissingRuleError, TooLongError, UnsupportedError,
+)
 from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
@@ -170,6 +172,8 @@ class Specialisations:
         """Return code for arguments; if it is refused, code for the values of options in them."""
         try:
             return self.compile(types_)
+        except TooLongError:
+            raise
         except (UnsupportedError, MissingRuleError) as error:
             refused = error
         anchors = {finding.anchor for finding in refused.findings}
@@ -180,6 +184,8 @@ class Specialisations:
                 continue
             try:
                 found = self.compile(exact)
+            except TooLongError:
+                raise
             except (UnsupportedError, MissingRuleError):
                 continue
             while len(self.options_known) >= MAX_KEYS:
@@ -207,8 +213,12 @@ class Specialisations:
                     if classes and exact == types_:
                         continue
                     known = seen.with_others(earlier, taken)
-                    with suppress(UnsupportedError, MissingRuleError, InternalError):
+                    try:
                         return self.compile(exact, equal_shapes, same, known)
+                    except TooLongError:
+                        raise
+                    except (UnsupportedError, MissingRuleError, InternalError):
+                        continue
         return None
 
     def for_other_types(

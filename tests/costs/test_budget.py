@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 
-from adcompiler import ADError, grad
+from adcompiler import ADError, grad, hessian
 from adcompiler.budget import (
-    COLLECTED_EVERY, Budget, deeply, few_collections, recursion, together,
+    COLLECTED_EVERY, Budget, Clock, deeply, few_collections, recursion, together,
 )
-from adcompiler.errors import TooLargeError
+from adcompiler.errors import TooLargeError, TooLongError
+from adcompiler.ir.nodes import Origin
+
+HERE = Origin("file.py", 1, 0, "y = x")
 
 
 def module(text: str, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
@@ -68,15 +71,37 @@ def test_time_is_part_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
         grad(lambda x: large(x) * 3.0)(1.0)
 
 
+def test_nothing_else_is_tried_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADCOMPILER_BUDGET", "inf,1e-9")
+    for derivative in (hessian(lambda x: large(x) * 5.0), grad(lambda x, k="a": large(x) * 7.0)):
+        with pytest.raises(TooLongError, match="seconds went into it"):
+            derivative(1.0)
+    monkeypatch.delenv("ADCOMPILER_BUDGET")
+    assert grad(lambda x, k="a": large(x) * 7.0)(1.0) > 0.0  # it is not remembered
+
+
 def test_tries_have_the_time_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADCOMPILER_BUDGET", "inf,1000")
-    later = time.monotonic() + 400.0
+    now = [5.0]
+    monkeypatch.setattr(time, "thread_time", lambda: now[0])
     with together():
-        monkeypatch.setattr(time, "monotonic", lambda: later)
-        assert Budget.from_environment().seconds == pytest.approx(600.0, abs=1.0)
+        first = Budget.from_environment()
+        assert first.clock.read() == 0.0
+        now[0] += 400.0
+        first.check(HERE)
         with together():
-            assert Budget.from_environment().seconds == pytest.approx(600.0, abs=1.0)
-    assert Budget.from_environment().seconds == 1000.0
+            assert Budget.from_environment().clock.read() == 400.0
+            now[0] += 601.0
+            with pytest.raises(TooLongError, match="1001 seconds"):
+                Budget.from_environment().check(HERE)
+    assert Budget.from_environment().clock.read() == 0.0
+
+
+def test_waiting_is_not_counted() -> None:
+    clock = Clock()
+    clock.read()
+    time.sleep(0.3)
+    assert clock.read() < 0.2
 
 
 @pytest.mark.parametrize("text", ["many", "1,2,3", "0", "-5,3", "nan"])
