@@ -16,7 +16,7 @@ import numpy as np
 from adcompiler.cache.modules import load_module
 from adcompiler.dispatch.frames import FORWARD
 from adcompiler.dispatch.trees import leaves
-from adcompiler.errors import ADError
+from adcompiler.errors import ADError, ArgumentsError
 from adcompiler.frontend.places import stand_for
 from adcompiler.ir.atoms import Origin
 from adcompiler.ops.registry import REGISTRY
@@ -74,6 +74,7 @@ class Target:
 
 def find_target(function: Callable[..., Any]) -> Target:
     """Return what is compiled when ``function`` is differentiated."""
+    refuse_single_dispatch(function)
     if is_derivative(function) or has_own_rule(function) or takes_anything(function):
         return forwarding(function)
     if isinstance(function, types.FunctionType):
@@ -83,6 +84,12 @@ def find_target(function: Callable[..., Any]) -> Target:
             function.__func__, (function.__self__,),
             inspect.signature(function, follow_wrapped=False),
         )
+    if isinstance(function, types.MethodType) and isinstance(
+        getattr(function.__func__, "__wrapped__", None), types.FunctionType
+    ) and not is_derivative(function.__func__):  # as of functools.lru_cache
+        inner = find_target(function.__func__)
+        return Target(
+            inner.function, (*inner.first, function.__self__), without_first(inner.signature))
     if by_numba_vectorize(function) or isinstance(function, np.vectorize):
         return forwarding(function)
     call = getattr(type(function), "__call__", None)  # noqa: B004 (its code is wanted)
@@ -94,6 +101,18 @@ def find_target(function: Callable[..., Any]) -> Target:
     if isinstance(wrapped, types.FunctionType) and not isinstance(function, functools.partial):
         return Target(wrapped, (), code_signature(wrapped))
     return forwarding(function)
+
+
+def refuse_single_dispatch(function: Any) -> None:
+    """Raise ArgumentsError for a method that ``functools.singledispatchmethod`` has bound.
+
+    Its signature is that of the function, with the instance that it does not take any more.
+    """
+    bound = functools.singledispatchmethod.__get__.__code__.co_consts
+    if isinstance(function, types.FunctionType) and function.__code__ in bound:
+        raise ArgumentsError(
+            f"{function.__name__} is a method of functools.singledispatchmethod; differentiate a "
+            f"function that calls it: grad(lambda x: instance.{function.__name__}(x))")
 
 
 def has_own_rule(function: Callable[..., Any]) -> bool:

@@ -105,7 +105,35 @@ def as_key(tree: Any) -> Any:
     if isinstance(tree, dict):
         return dict, tuple((key, as_key(item)) for key, item in tree.items())
     hash(tree)
-    return type(tree), tree
+    if isinstance(tree, (float, complex, np.inexact)):
+        return type(tree), repr(tree)  # 0.0 is not -0.0, and nan is nan
+    if tree is None or isinstance(tree, (str, bytes, int, type)):
+        return type(tree), tree
+    return Itself(tree)
+
+
+class Itself:
+    """A key of one object: others that are equal to it may be told apart by the function."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Itself) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Say whether two results have one structure, with the same in it where no arrays stand."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (tuple, list)):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(is_same(one[key], other[key]) for key in one)
+    return one is other or bool(one == other)
 
 
 def as_argument(operand: Any) -> Any:
@@ -277,4 +305,4 @@ def check_some(call: Call, function: Callable[..., Any], args: tuple[Any, ...], 
         raise TypeError(f"{name} was given no {what}, but {given}; call it without wrap for those")
 
 
-__all__ = ["KEPT_CALLS", "Call", "Result", "call_of", "check_some"]
+__all__ = ["KEPT_CALLS", "Call", "Result", "call_of", "check_some", "is_same"]

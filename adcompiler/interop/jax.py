@@ -18,7 +18,10 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from adcompiler.interop.calls import KEPT_CALLS, Call, Result, call_of, check_some, flat
+from adcompiler.errors import ArgumentsError
+from adcompiler.interop.calls import (
+    KEPT_CALLS, Call, Result, call_of, check_some, flat, is_same,
+)
 
 evaluation = Primitive("adcompiler")
 """The evaluation of a call; its parameter ``run`` tells of which, and what the results are."""
@@ -108,6 +111,10 @@ def wrap(function: Callable[..., Any], *, like: Any = None) -> Callable[..., Any
     def wrapped(*args: Any) -> Any:
         call, operands = call_of(function, args, is_array, is_smooth)
         check_some(call, function, args, "array of JAX")
+        for one in operands:
+            if getattr(one.dtype, "kind", "V") not in "biufc":
+                raise ArgumentsError(
+                    f"NumPy has no numbers of dtype {one.dtype}; give x.astype(jnp.float32)")
         key = call, tuple((one.shape, one.dtype) for one in operands)
         if key not in runs:
             if len(runs) >= KEPT_CALLS:
@@ -138,8 +145,16 @@ def aval_of(value: Any) -> Any:
 
 def values_of(run: Run, *operands: Any) -> list[np.ndarray]:
     """Return the results as arrays of NumPy, of the shapes and dtypes that were said."""
-    values, _ = run.call.value([np.asarray(one) for one in operands])
+    values, result = run.call.value([np.asarray(one) for one in operands])
+    if run.transposed is None and not is_same(result.tree, run.result.tree):
+        raise ValueError(
+            "a result has another structure than before: under JAX it must not depend on values; "
+            "give wrap(f, like=...) if ones are special")
     for value, aval in zip(values, run.avals, strict=True):
+        if not np.can_cast(value.dtype, aval.dtype, "same_kind"):
+            raise ValueError(
+                f"a result has dtype {value.dtype}, but it had {aval.dtype} before: under JAX it "
+                "must not depend on values; give wrap(f, like=...) if ones are special")
         if value.shape != aval.shape:
             raise ValueError(
                 f"a result has shape {value.shape}, but it had shape {aval.shape} before: under "

@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from adcompiler.interop.calls import Call, Result, call_of, check_some
+from adcompiler.errors import ArgumentsError
+from adcompiler.interop.calls import Call, Result, call_of, check_some, is_same
 
 
 def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -47,7 +48,17 @@ def is_smooth(value: Any) -> bool:
 
 def as_arrays(tensors: Sequence[Any]) -> list[Any]:
     """Return tensors as arrays."""
-    return [tensor.detach().resolve_conj().cpu().numpy() for tensor in tensors]
+    return [as_array(tensor.detach().resolve_conj().resolve_neg().cpu()) for tensor in tensors]
+
+
+def as_array(tensor: Any) -> Any:
+    """Return a tensor on the CPU as an array; ArgumentsError for those that NumPy has none for."""
+    try:
+        return tensor.numpy()
+    except (TypeError, RuntimeError) as error:
+        raise ArgumentsError(
+            f"NumPy has no array for a tensor of dtype {tensor.dtype} and layout {tensor.layout}; "
+            "give tensor.to(torch.float32), or tensor.to_dense()") from error
 
 
 class Run:
@@ -123,13 +134,20 @@ class Evaluation(torch.autograd.Function):  # type: ignore[misc]
         info: Any, in_dims: tuple[Any, ...], run: Run, *tensors: Any
     ) -> tuple[Any, Any]:
         """Return the results for each example, along a new first axis."""
-        each = []
+        if not info.batch_size:
+            raise ArgumentsError(
+                "vmap over no examples: what the results are like is known by calling the function")
+        each: list[Any] = []
         for i in range(info.batch_size):
             chosen = [
                 tensor if axis is None else tensor.select(axis, i)
                 for tensor, axis in zip(tensors, in_dims[1:], strict=True)]
             one = Run(run.call)
             each.append(evaluated(one, chosen))
+            if i and not is_same(one.result.tree, run.result.tree):
+                raise ArgumentsError(
+                    "vmap: the structure of the result is another one for another example; it "
+                    "must not depend on values")
             run.result = one.result
         stacked = tuple(map(torch.stack, zip(*each, strict=True)))
         return stacked, (0,) * len(stacked)

@@ -132,3 +132,23 @@ def test_refusals() -> None:
     opaque = np.frompyfunc(abs, 1, 1)
     with pytest.raises(MissingRuleError, match="has no rule"):
         jax.grad(wrap(lambda x: opaque(x).sum() * 1.0))(jnp.ones(2))
+
+
+@pytest.mark.parametrize(("function", "message"), [
+    (lambda x: 1 if x[0] > 0.5 else x[0] * 2.0, "dtype float64, but it had int64"),
+    (lambda x: {"a": x[0]} if x[0] > 0.5 else {"b": x[0]}, "another structure"),
+    (lambda x: (x[0], "large" if x[0] > 0.5 else "small"), "another structure"),
+])
+def test_results_that_depend_on_values_are_refused(function: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        wrap(function)(jnp.array([0.4, 1.0]))
+
+
+def test_dtypes_that_numpy_has_no_numbers_of_are_refused() -> None:
+    with pytest.raises(TypeError, match="bfloat16"):
+        jax.grad(wrap(lambda x: np.sum(x)))(jnp.ones(3, jnp.bfloat16))
+
+
+def test_zeros_of_both_signs_are_two_arguments() -> None:
+    signed = wrap(lambda x, k: x * np.copysign(1.0, k))
+    assert [float(signed(jnp.ones(1), k)[0]) for k in (0.0, -0.0)] == [1.0, -1.0]

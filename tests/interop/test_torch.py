@@ -140,3 +140,20 @@ def test_refusals() -> None:
         wrap(lambda x: opaque(x).sum())(tensor(1.0))
     with pytest.raises(TypeError, match="keys of dicts are words"):
         wrap(lambda p: p["a.b"])({"a.b": tensor(1.0)})
+
+
+def test_tensors_that_numpy_has_no_array_for_are_refused() -> None:
+    square = wrap(lambda x: np.sum(x * x))
+    for tensor in (torch.ones(3, dtype=torch.bfloat16), torch.eye(3).to_sparse()):
+        with pytest.raises(TypeError, match="NumPy has no array"):
+            square(tensor)
+    negative = torch.tensor([1.0 + 2.0j]).conj().imag  # a view with a bit that says minus
+    assert float(square(negative)) == 4.0
+
+
+def test_examples_of_another_structure_are_refused() -> None:
+    chosen = wrap(lambda x: {"a": x[0]} if x[0] > 0.5 else {"b": x[0]})
+    with pytest.raises(TypeError, match="structure of the result"):
+        torch.func.vmap(chosen)(torch.tensor([[0.4, 1.0], [0.8, 1.0]]))
+    with pytest.raises(TypeError, match="no examples"):
+        torch.func.vmap(chosen)(torch.zeros(0, 2))

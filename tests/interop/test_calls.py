@@ -1,0 +1,64 @@
+"""Calls of functions with a structure of arguments are told apart by all that functions can see."""
+
+from __future__ import annotations
+
+import functools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adcompiler import ADError, grad
+from adcompiler.interop.calls import as_key, call_of, is_same
+
+
+def test_keys_tell_arguments_apart() -> None:
+    for one, other in (
+        (0.0, -0.0), (1, 1.0), (True, 1), (1, np.float64(1)), (0j, -0j), ((0.0,), (-0.0,)),
+    ):
+        assert as_key(one) != as_key(other), (one, other)
+        assert as_key({"k": [one]}) != as_key({"k": [other]})
+    for same in (0.0, math.nan, "a", None, 3, (1, {"k": 2.0})):
+        assert as_key(same) == as_key(same)
+    half = Fraction(1, 2)
+    assert as_key(half) == as_key(half)
+    assert as_key(half) != as_key(Fraction(1, 2))  # nobody knows what a function sees of it
+
+
+def test_functions_are_called_with_the_zero_that_is_given() -> None:
+    def signed(x: Any, k: float) -> Any:
+        return x * math.copysign(1.0, k)
+
+    for k in (0.0, -0.0, 0.0):
+        call, operands = call_of(
+            signed, (np.ones(1), k), lambda v: isinstance(v, np.ndarray), lambda v: True)
+        (value,), _ = call.value(operands)
+        assert value == math.copysign(1.0, k)
+
+
+def test_structures_of_results_are_compared() -> None:
+    assert is_same(({"a": 1}, [2]), ({"a": 1}, [2]))
+    for other in (({"b": 1}, [2]), ({"a": 1}, (2,)), ({"a": 1}, [2, 3]), ({"a": 2}, [2])):
+        assert not is_same(({"a": 1}, [2]), other)
+
+
+class Model:
+    k = 3.0
+
+    @functools.cache  # noqa: B019
+    def cached(self, x: float) -> float:
+        return self.k * x * x
+
+    @functools.singledispatchmethod
+    def single(self, x: float) -> float:
+        return self.k * x * x
+
+
+def test_bound_methods_of_functools_have_their_instance() -> None:
+    model = Model()
+    assert grad(model.cached)(2.0) == 12.0
+    assert grad(lambda x: model.single(x))(2.0) == 12.0
+    with pytest.raises(ADError, match=r"grad\(lambda x: instance.single\(x\)\)"):
+        grad(model.single)(2.0)
