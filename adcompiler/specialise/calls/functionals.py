@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -19,7 +20,7 @@ from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Closure, Const, Do, Function, Global, Let, Origin, Param,
-    Rhs, Statement, Unsupported, Var, operands,
+    Rhs, Star, Statement, Unsupported, Var, operands,
 )
 from adcompiler.ir.visit import substitute_block, walk, with_blocks
 from adcompiler.ops.registry import REGISTRY, hashable
@@ -212,6 +213,46 @@ def parameter_names(s: Writer, f: Atom) -> list[str]:
     if isinstance(f, Const) and isinstance(f.value, FunctionType):
         return list(f.value.__code__.co_varnames[: f.value.__code__.co_argcount])
     return []
+
+
+def takes_exactly(s: Writer, f: Atom) -> int | None:
+    """Return how many arguments a function takes by position; None if it may be called with fewer.
+    """
+    made = s.unit.definition(f)
+    if isinstance(made, Closure):
+        params = made.function.params
+        if params and params[-1].kind == VAR_POSITIONAL:
+            return passed_on(s, made)
+        return len(params) if all(
+            p.kind <= POSITIONAL and not p.has_default for p in params) else None
+    if isinstance(f, Const) and isinstance(f.value, FunctionType) and not f.value.__defaults__:
+        code = f.value.__code__
+        if not code.co_flags & (CO_VARARGS | CO_VARKEYWORDS) and not code.co_kwonlyargcount:
+            return code.co_argcount
+    return None
+
+
+def passed_on(s: Writer, made: Closure) -> int | None:
+    """Return how many arguments a function takes that passes its last ones on: ``f(x, *args)``.
+
+    ``gradient_of(f)`` takes those of ``f``.
+    """
+    params = made.function.params
+    captured = dict(zip(made.function.captures, made.captures, strict=True))
+    for statement in walk(made.function.body):
+        match statement:
+            case Let(target, Call(Var(), (Var() as f,), ())) if f in captured:
+                captured[target] = captured[f]
+            case Let(_, Call(Var() as f, (*first, Star(atom)), ())) if (
+                atom is params[-1].var and f in captured
+            ):
+                count = takes_exactly(s, captured[f])
+                return None if count is None else count - len(first) + len(params) - 1
+    return None
+
+
+POSITIONAL, VAR_POSITIONAL = 1, 2
+"""Kinds of parameters, as ``inspect.Parameter`` numbers them."""
 
 
 def name_of(s: Writer, f: Atom) -> str:

@@ -13,10 +13,12 @@ import numpy as np
 from adcompiler.frontend.cached_functions import is_cache, keeps
 from adcompiler.frontend.replacements import checkpointed
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Pack, Var
+from adcompiler.ir.nodes import (
+    NONE, UNDEF, Atom, Call, Const, Origin, Pack, Star, Var, unstar,
+)
 from adcompiler.ops.registry import hashable
 from adcompiler.rulekit.functionals import function_of, implied, steady, typed
-from adcompiler.runtime import functionals
+from adcompiler.runtime import functionals, unpack
 from adcompiler.runtime.checkpoints import checkpoint, recomputed
 from adcompiler.runtime.external import (
     ExternalFunction, Wrapped, call_external, external_by_jac, external_by_vjp,
@@ -24,7 +26,9 @@ from adcompiler.runtime.external import (
 )
 from adcompiler.runtime.substitutes import CACHES
 from adcompiler.specialise.calls.callees import MAX_WIDENING, write_call
-from adcompiler.specialise.calls.functionals import compile_given, name_of, users_line
+from adcompiler.specialise.calls.functionals import (
+    compile_given, name_of, takes_exactly, users_line,
+)
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.derivatives import Wanted
@@ -181,7 +185,8 @@ def fold_function_of(
     """Write a compiled function as a value that a library calls."""
     f, variables, rest = args
     likes = items_of(s, variables, origin)
-    found = compile_given(s, f, likes, items_of(s, rest, origin), {}, origin)
+    more = arguments_of(s, f, len(likes), rest, origin)
+    found = None if more is None else compile_given(s, f, likes, more, {}, origin)
     if found is None:
         return UNDEF
     callee, kept = found
@@ -202,7 +207,8 @@ def fold_implied(
         given = [f, value, rest, kwargs.get("operands", Const(())), Const(around + 1)]
         return s.call(kwargs["followed"], given, {}, origin, name)
     likes = items_of(s, variables, origin)
-    found = compile_given(s, f, likes, items_of(s, rest, origin), {}, origin)
+    more = arguments_of(s, f, len(likes), rest, origin)
+    found = None if more is None else compile_given(s, f, likes, more, {}, origin)
     if found is None:
         return UNDEF
     callee, kept = found
@@ -299,6 +305,42 @@ def fold_chosen(
     several = (places.value,) if single else places.value
     found: list[Atom] = [s.item(parts, Const(i), origin) for i in several]
     return found[0] if single else s.pack("tuple", tuple(found), name, origin)
+
+
+def arguments_of(
+    s: Writer, f: Atom, variables: int, rest: Atom, origin: Origin
+) -> list[Any] | None:
+    """Return the further arguments of a function, which ``rest`` holds; None, reported, if unknown.
+
+    Of ``tuple(k)`` and ``(*k,)`` there are as many as the function takes.
+    """
+    if isinstance(rest, Const) or s.unit.elements(rest) is not None or (
+        isinstance(s.unit.type(rest), t.Tuple)
+    ):
+        return items_of(s, rest, origin)
+    match s.unit.definition(rest):
+        case Pack("tuple" | "list", items):
+            parts = list(items)
+        case Call(Const(type() as made), (inner,), ()) if issubclass(made, (tuple, list)):
+            parts = [inner if isinstance(inner, Star) else Star(inner)]
+        case _:
+            parts = [Star(rest)]
+    stars = [i for i, part in enumerate(parts) if isinstance(part, Star)]
+    count = takes_exactly(s, f)
+    if count is None or len(stars) != 1 or not isinstance(
+        s.unit.type(unstar(parts[stars[0]])), (t.Array, t.List, t.Tuple)
+    ):
+        s.reject(
+            users_line(s, origin), "how many arguments this gives the function is not known when "
+            "compiling", "write them out, args=(k[0], k[1]), or give one array, args=(k,)",
+            "call-arguments",
+        )
+        return None
+    place = stars[0]
+    many = Const(count - variables - len(parts) + 1)
+    whole = s.call(Const(unpack), [unstar(parts[place]), many, Const(-1)], {}, origin, "given")
+    parts[place : place + 1] = [s.item(whole, Const(i), origin) for i in range(many.value)]
+    return parts
 
 
 def items_of(s: Writer, atom: Atom, origin: Origin) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin, Star
+from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star
 from adcompiler.ir.operators import ORDERED
 from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler.specialise.writer import Writer
@@ -106,6 +106,16 @@ def class_of(s: Writer, atom: Atom) -> type | None:
             return type(value)
         case t.FunctionType():
             return python_types.FunctionType
+        case t.Unknown():
+            return class_of_display(s, atom)
+    return None
+
+
+def class_of_display(s: Writer, atom: Atom) -> type | None:
+    """Return the class of ``tuple(x)``, also where it is not known how many items there are."""
+    match s.unit.definition(atom):
+        case Call(Const(type() as made), (_,), ()) if issubclass(made, tuple):
+            return made
     return None
 
 
