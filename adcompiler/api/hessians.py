@@ -28,7 +28,7 @@ from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.trees import MAX_UNITS, size_of, unit_batches, units
 from adcompiler.dispatch.written import (
-    as_written, has_own_containers, of_so_many, sees_calls, takes_any_number,
+    as_written, has_own_containers, of_so_many, sees_calls, takes_any_number, takes_keywords_only,
 )
 from adcompiler.errors import ADError, TooLongError, not_one_of
 from adcompiler.runtime import own
@@ -54,7 +54,8 @@ class Hessian(ComposedDerivative[P, Any]):
         wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
         self.out = out
         self.is_accepted = False
-        sees = sees_calls(function) or has_own_containers(function, wanted)
+        sees = (sees_calls(function) or has_own_containers(function, wanted)
+                or takes_keywords_only(function))
         self.any_number = not sees and takes_any_number(function)
         self.forms: dict[Any, Hessian[...]] | None = {} if sees or self.any_number else None
         self.rows = [] if self.any_number else [

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adcompiler.api.argnums import Asked, of_call
-from adcompiler.api.forward import as_tuple
+from adcompiler.api.forward import chosen
 from adcompiler.api.emitted import kept_derivative
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
@@ -41,14 +41,13 @@ def batched_jvp(
     """Return ``function(*primals, **kwargs)`` and its derivatives along many tangents.
 
     As ``jvp``, but every array of tangents has one axis more, in front, and so have the
-    derivatives of the value. Tangents are not None: ``argnums`` tells what is differentiated.
+    derivatives of the value. None stands for the tangents of a constant argument, but not of all.
     """
     asked: Any = of_call(argnums, primals)
-    wanted = tuple(range(len(primals))) if asked is None else as_tuple(asked)
     several = asked is None or isinstance(asked, (tuple, list))
-    given = tuple(tangents) if several else (tangents,)
-    if len(given) != len(wanted):
-        raise TypeError(f"{len(wanted)} arguments need as many tangents; got {len(given)}")
+    wanted, given = chosen(tuple(primals), tuple(tangents) if several else tangents, asked)
+    if not given:
+        raise TypeError("the tangents are all None: how many there are of each is not known")
     derivative = kept_derivative(function, "forward", wanted, batched=True)
     value, along = derivative(*primals, **kwargs)(*given)
     return value, along

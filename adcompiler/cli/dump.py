@@ -24,16 +24,18 @@ from adcompiler.cli.target import (
     UsageError, import_name, load_target, named_in, without_name, writing,
 )
 from adcompiler.compile.modes import MODES, named
-from adcompiler.compile.pipeline import Emitted, Request, stages
+from adcompiler.compile.pipeline import Emitted, Request, stages, without_series
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.annotations import (
     assumptions, parse_arguments, split_top, types_of_parameters,
 )
-from adcompiler.errors import ADError, Declined, UnsupportedError
+from adcompiler.errors import ADError, Declined, NotBatchable, UnsupportedError
 from adcompiler.frontend.depth import compiling
+from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function
 from adcompiler.ir.printer import Printer
+from adcompiler.products.linearization import NotSplittable
 from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
 
@@ -311,12 +313,21 @@ def up_to(stage: str, request: Request) -> str | Emitted:
 
 
 def result_of(stage: str, request: Request) -> str | Emitted:
-    """As ``up_to``, on the stack at hand."""
-    for name, unit, result in stages(request):
-        if name == stage:
-            if isinstance(result, Emitted):
-                return result
-            return "\n\n".join(function_texts(unit, result, stage))
+    """As ``up_to``, on the stack at hand; raises UnsupportedError for what has no two parts."""
+    try:
+        for name, unit, result in stages(request):
+            if name == stage:
+                if isinstance(result, Emitted):
+                    return result
+                return "\n\n".join(function_texts(unit, result, stage))
+    except NotSplittable:
+        raise UnsupportedError([lower(request.function).origin.finding(
+            "the tangents of this cannot be parted from the value: they are computed inside of "
+            "`try` or `with`, or of what changes meanwhile",
+            "--mode forward, which computes the value with each tangent", "try",
+        )]) from None
+    except NotBatchable:
+        raise UnsupportedError([without_series(request)]) from None
     raise AssertionError(stage)
 
 

@@ -85,6 +85,16 @@ def takes_any_number(function: Callable[..., Any]) -> bool:
     return any(p.kind is p.VAR_POSITIONAL for p in parameters)
 
 
+def takes_keywords_only(function: Callable[..., Any]) -> bool:
+    """Say whether a function has parameters that are given by name only, and no ``*args``."""
+    try:
+        parameters = find_target(function).signature.parameters.values()
+    except (TypeError, ValueError):
+        return False
+    kinds = {p.kind for p in parameters}
+    return inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds
+
+
 def of_so_many(function: Callable[..., Any], count: int) -> Callable[..., Any]:
     """Return a function with ``count`` parameters that calls one with ``*args``."""
     shown = str(getattr(function, "__name__", "function"))

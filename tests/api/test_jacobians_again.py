@@ -145,3 +145,23 @@ def test_hessians_are_the_callers_own() -> None:
         found = make(x)
         assert np.array_equal(found, np.diag(6.0 * x))
         found[...] = np.nan
+
+
+def by_name(x, *, k, m=2.0):
+    return np.sum(x**2 * k**3) * m
+
+
+def test_hessians_in_parameters_that_are_given_by_name_only():
+    x, k = np.array([1.0, 2.0]), np.array([0.5, 1.5])
+    of_k, mixed, of_x = 12.0 * x**2 * k, 12.0 * x * k**2, 4.0 * k**3
+    for mode in (None, "fwd_adj", "fwd_fwd", "adj_fwd", "adj_adj"):
+        options = {} if mode is None else {"mode": mode}
+        np.testing.assert_allclose(hessian(by_name, "k", **options)(x, k=k), np.diag(of_k))
+        np.testing.assert_allclose(hessian(by_name, **options)(x, k=k), np.diag(of_x))
+    found = hessian(by_name, argnums=("x", "k"))(x, k=k)
+    for row, wanted in zip(found, ((of_x, mixed), (mixed, of_k)), strict=True):
+        for block, entries in zip(row, wanted, strict=True):
+            np.testing.assert_allclose(block, np.diag(entries))
+    (_, of_km), (_, of_m) = hessian(by_name, argnums=("k", "m"))(x, k=k, m=3.0)
+    np.testing.assert_allclose(of_km, 3.0 * x**2 * k**2)
+    assert of_m == 0.0

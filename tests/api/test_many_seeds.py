@@ -79,3 +79,13 @@ def test_lists_of_arrays_that_grow_are_joined_for_all_seeds_at_once(join):
         exact = join(list(slopes[..., i].reshape(4, 6)))
         assert np.allclose(found[..., i], exact, rtol=1e-14)
     assert "stacked" not in derivative.source_for(x, 4)
+
+
+def test_none_stands_for_the_tangents_of_a_constant_argument():
+    x, many = np.array([1.0, 2.0]), np.arange(6.0).reshape(3, 2)
+    for tangents, argnums in (((many, None), None), ((None, many), (1, 0)), ((many,), (0,))):
+        value, found = batched_jvp(lambda a, b: a * b, (x, x), tangents, argnums=argnums)
+        np.testing.assert_array_equal(value, x * x)
+        np.testing.assert_array_equal(found, many * x)
+    with pytest.raises(TypeError, match="all None"):
+        batched_jvp(lambda a, b: a * b, (x, x), (None, None))

@@ -287,3 +287,24 @@ def test_wrong_command_lines_exit_with_2(
     assert "adcompiler: error:" in errors
     assert message in errors
     assert "Traceback" not in errors
+
+
+WITH_TRY = """import math
+
+
+def f(x):
+    try:
+        y = math.sqrt(x)
+    except ValueError:
+        y = 0.0
+    return y * x
+"""
+
+
+def test_a_linearization_that_has_no_two_parts_is_refused(tmp_path, capsys):
+    file = tmp_path / "with_try.py"
+    file.write_text(WITH_TRY)
+    for args in ([], ["--args", "x: float"]):
+        assert main(["dump", f"{file}:f", "--mode", "linearize", *args]) == 1
+        said = capsys.readouterr().err
+        assert "with_try.py:4" in said and "--mode forward" in said
