@@ -1,8 +1,9 @@
 """Every test run keeps its emitted modules in a place of its own, and draws the same examples.
 
-The verifier runs after each stage and pass of what is compiled, unless ``ADCOMPILER_VERIFY`` is set
-to nothing. Types are strict, so that what is refused stays refused, unless a test is marked
-``observes``. A run that names no tests is that of the first lane, ``tests/lanes.py``.
+The verifier runs after each stage of what is compiled, unless ``ADCOMPILER_VERIFY`` is set to
+nothing, and after each pass if it is 1. Types are strict, so that what is refused stays refused,
+unless a test is marked ``observes``. A run that names no tests is that of the first lane,
+``tests/lanes.py``.
 """
 
 import gc
@@ -21,7 +22,7 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
-os.environ.setdefault("ADCOMPILER_VERIFY", "1")
+os.environ.setdefault("ADCOMPILER_VERIFY", "stages")
 os.environ.setdefault("ADCOMPILER_BUDGET", "200000,120")  # verifying takes time, and so do others
 os.environ.setdefault("ADCOMPILER_QUIET", "1")  # with the verifier, much takes longer
 
@@ -30,11 +31,11 @@ gc.set_threshold(20_000, 20, 20)  # compilers make much and drop it without cycl
 
 def pytest_addoption(parser):
     parser.addoption(
-        "--thorough", action="store_true", help="run the tests of the second lane too",
+        "--lane", default="", choices=("first", "second", "both"),
+        help="run the tests of these lanes: the first, or both of what is named",
     )
     parser.addoption(
-        "--slice", default="", metavar="K/N",
-        help="run the Kth of N parts of the second lane beside the first",
+        "--slice", default="", metavar="K/N", help="of the second lane run the Kth of N parts",
     )
     parser.addoption(
         "--measured", action="store_true", help="measure what a sample of the tests reaches",
@@ -48,8 +49,9 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    if config.args_source == pytest.Config.ArgsSource.ARGS:
-        config.option.thorough = True
+    if not config.option.lane:
+        named = config.args_source == pytest.Config.ArgsSource.ARGS
+        config.option.lane = "both" if named else "first"
     if config.option.measured or config.option.measured_only:
         config.pluginmanager.register(Measured(config))
 
@@ -60,8 +62,12 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(autouse=True, scope="session")
 def cache_of_its_own(tmp_path_factory):
+    """One for all processes of a run: what one test has compiled, another one reads."""
     before = os.environ.get("ADCOMPILER_CACHE_DIR")
-    os.environ["ADCOMPILER_CACHE_DIR"] = str(tmp_path_factory.mktemp("adcompiler_cache"))
+    place = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        place = place.parent
+    os.environ["ADCOMPILER_CACHE_DIR"] = str(place / "adcompiler_cache")
     yield
     if before is None:
         del os.environ["ADCOMPILER_CACHE_DIR"]

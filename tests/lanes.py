@@ -1,9 +1,9 @@
 """What a run that names no tests leaves out: more examples of what it has examples of.
 
-``pytest`` alone runs the first lane; ``--thorough``, or naming files, runs everything. What only
+``pytest`` alone runs the first lane; naming files runs both, and ``--lane`` says which. What only
 the second lane holds is more of the same: further programs of the corpus, seeds, rules, for a check
-that others stand for in the first. ``--slice=2/3`` runs the first lane, and the second of three
-parts of the other.
+that others stand for in the first. ``--lane=second --slice=2/3`` runs the second of three parts of
+it, as ``tests/thorough.py`` does one after the other.
 """
 
 from __future__ import annotations
@@ -34,22 +34,24 @@ def marked(one: Any, whole: bool) -> Any:
 
 
 def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take the tests of the second lane out of ``items``, but those that are asked for."""
-    if config.option.thorough:
-        return
+    """Take the tests out of ``items`` that are of another lane, or part, than is asked for."""
+    lane = config.option.lane
     part, parts = parts_of(config.option.slice)
     kept: list[pytest.Item] = []
     left: list[pytest.Item] = []
     for item in items:
-        second = item.get_closest_marker("thorough") is not None
-        (left if second and part_of(item.nodeid, parts) != part else kept).append(item)
+        if item.get_closest_marker("thorough") is None:
+            wanted = lane != "second"
+        else:
+            wanted = lane != "first" and (not part or part_of(item.nodeid, parts) == part)
+        (kept if wanted else left).append(item)
     items[:] = kept
     if left:
         config.hook.pytest_deselected(items=left)
 
 
 def parts_of(slice_: str) -> tuple[int, int]:
-    """Return which part of how many parts of the second lane runs: none is the 0th."""
+    """Return which part of how many parts of the second lane runs: all of it is the 0th."""
     if not slice_:
         return 0, 1
     part, _, parts = slice_.partition("/")

@@ -74,7 +74,7 @@ def short(value: Any) -> str:
 def id_of(second: bool, part: int, parts: int) -> str:
     """Return what a test of a part of the cases is called."""
     lane = "further" if second else "all"
-    return lane if parts == 1 else f"{lane} {part + 1} of {parts}"
+    return lane if parts == 1 else f"{lane}-{part + 1}-of-{parts}"
 
 
 def run_all(test: Callable[..., None], cases: list[Case], fixtures: dict[str, Any]) -> None:

@@ -4,7 +4,8 @@
 no definition of it has run, a region yields a wrong number of values, something follows the end of
 a block that always raises, or a variable has a type that contradicts what it is computed of. What
 the parser gives may hold a statement twice, in ways that exclude one another: in two handlers. It
-runs after every stage and pass if ``ADCOMPILER_DEBUG`` or ``ADCOMPILER_VERIFY`` is set.
+runs after every stage and pass if ``ADCOMPILER_DEBUG`` or ``ADCOMPILER_VERIFY`` is set, after all
+passes together if the latter is ``stages``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,12 @@ def verifying() -> bool:
     """Say whether the IR is to be verified after every stage and pass."""
     return any(os.environ.get(f"ADCOMPILER_{name}", "0") not in ("", "0")
                for name in ("DEBUG", "VERIFY"))
+
+
+def verifying_passes() -> bool:
+    """Say whether it is to be verified after each pass, and not only after all of them."""
+    alone = os.environ.get("ADCOMPILER_VERIFY", "0") not in ("", "0", "stages")
+    return alone or os.environ.get("ADCOMPILER_DEBUG", "0") not in ("", "0")
 
 
 def verify_block(block: Block, outside: Iterable[Var], type_of: TypeOf, where: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.ir.nodes import Block, Unsupported
-from adcompiler.ir.verifier import readable, verify_block, verifying
+from adcompiler.ir.verifier import readable, verify_block, verifying, verifying_passes
 from adcompiler.optimise.algebra import algebra
 from adcompiler.optimise.branches import join_branches
 from adcompiler.optimise.common_subexpressions import common_subexpressions
@@ -74,8 +74,10 @@ def optimise(block: Block, unit: Unit, join: bool = True) -> Block:
         before, block = block, rewrite(block, unit, purity)
         if block is before:
             stable[rewrite] = block
-        elif outside is not None:
+        elif outside is not None and verifying_passes():
             verify_block(block, outside, unit.type, f"what {name} gives")
         if block.statements and not isinstance(first := block.statements[0], Unsupported):
             unit.settings.budget.check(first.origin)
+    if outside is not None and not verifying_passes():
+        verify_block(block, outside, unit.type, "what all passes give")
     return block

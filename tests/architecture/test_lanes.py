@@ -35,9 +35,9 @@ def collected(tmp_path: Path, *options: str) -> set[int]:
 def test_the_parts_of_the_second_lane_are_apart_and_all_of_it(tmp_path: Path) -> None:
     first = collected(tmp_path)
     assert first == set(range(0, 40, 4))
-    one, two = (collected(tmp_path, f"--slice={part}/2") - first for part in (1, 2))
-    assert one and two and not one & two
-    assert first | one | two == set(range(40)) == collected(tmp_path, "--thorough")
+    one, two = (collected(tmp_path, "--lane=second", f"--slice={part}/2") for part in (1, 2))
+    assert one and two and not one & two and not first & (one | two)
+    assert first | one | two == set(range(40)) == collected(tmp_path, "--lane=both")
 
 
 def test_names_choose_parts_that_are_about_as_large() -> None:

@@ -86,7 +86,7 @@ def test_cases_are_dealt_out_to_parts_and_lanes() -> None:
     assert list(inspect.signature(made).parameters) == ["cases", "tmp_path"]
     (mark,) = made.pytestmark
     ids = [one.id for one in mark.args[1]]
-    assert ids == ["all 1 of 2", "all 2 of 2", "further 1 of 2", "further 2 of 2"]
+    assert ids == ["all-1-of-2", "all-2-of-2", "further-1-of-2", "further-2-of-2"]
     lanes = [[m.name for m in one.marks] for one in mark.args[1]]
     assert lanes == [[], [], ["thorough"], ["thorough"]]
     cases = [case for one in mark.args[1] for case in one.values[0]]

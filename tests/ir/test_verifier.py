@@ -209,6 +209,9 @@ def test_a_pass_that_writes_other_ir_is_named(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("ADCOMPILER_VERIFY", "1")
     with pytest.raises(InternalError, match=r"in what wrong gives: lost.* is not defined"):
         compile_request(Request(lambda x: x * x, (t.FLOAT,), (0,)))
+    monkeypatch.setenv("ADCOMPILER_VERIFY", "stages")
+    with pytest.raises(InternalError, match=r"in what all passes give: lost.* is not defined"):
+        compile_request(Request(lambda x: x * x, (t.FLOAT,), (0,)))
 
 
 def test_functions_are_verified_where_debugging_is_asked_for(

@@ -8,6 +8,7 @@ with those of one argument alone. ``check_rule`` moves along random complex dire
 import cmath
 import contextlib
 import copy
+import functools
 import inspect
 import warnings
 import zlib
@@ -23,6 +24,7 @@ from adcompiler.rulekit.comparison import map_leaves, numbers
 from adcompiler.rulekit.testing import check_rule, rule_function, rule_name, sample_calls
 from tests.rules.test_compiled_rules import problems_of
 from tests.rules.shares import share
+from tests.together import each
 
 PHASES = {
     np.linalg.eigh, np.linalg.svd, scipy.linalg.eig, scipy.linalg.eigh, scipy.linalg.eig_banded,
@@ -111,6 +113,7 @@ def evaluates(rule, call):
     return True
 
 
+@functools.cache
 def varied(rule):
     """Return the complex variants of a rule's samples that mean something."""
     rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
@@ -126,36 +129,32 @@ def varied(rule):
 
 
 RULES = [rule for rule in REGISTRY.rules() if rule.function not in DESTRUCTIVE and rule.domain]
-TAKING_COMPLEX = [(rule, calls) for rule in RULES if (calls := varied(rule))]
 
 
 def test_most_rules_take_complex_numbers():
-    assert len(TAKING_COMPLEX) > 200
+    assert sum(bool(varied(rule)) for rule in RULES) > 200
 
 
 @MAYBE_COMPLEX
-@pytest.mark.parametrize(("rule", "calls"), one_in(4, TAKING_COMPLEX),
-                         ids=lambda x: rule_name(x) if hasattr(x, "partials") else "")
-def test_rule_agrees_with_differences_of_real_and_imaginary_parts(rule, calls):
+@each("rule", one_in(4, RULES), ids=rule_name, parts=8)
+def test_rule_agrees_with_differences_of_real_and_imaginary_parts(rule):
     rng, taken = np.random.default_rng(0), 0
-    for call in calls:
+    for call in varied(rule):
         with contextlib.suppress(NotImplementedError):  # it says that it is for real numbers here
             check_rule(rule, call, rng)
             taken += 1
-    assert taken
+    assert taken or not varied(rule)
 
 
 @MAYBE_COMPLEX
-@pytest.mark.parametrize(
-    ("rule", "calls"), one_in(3, [
-        (rule, calls) for rule, calls in TAKING_COMPLEX
-        if not rule_name(rule).startswith("adcompiler.runtime") and share([rule], 3)
-    ]), ids=lambda x: rule_name(x) if hasattr(x, "partials") else "",
-)
-def test_compiled_call_on_complex_numbers_agrees_with_rule(rule, calls):
+@each("rule", one_in(3, [
+    rule for rule in RULES
+    if not rule_name(rule).startswith("adcompiler.runtime") and share([rule], 3)
+]), ids=rule_name, parts=4)
+def test_compiled_call_on_complex_numbers_agrees_with_rule(rule):
     rng = np.random.default_rng(0)
     problems = []
-    for call in calls[:12]:
+    for call in varied(rule)[:12]:
         problems += problems_of(rule, call, rng, rule.function)
     assert not problems, "\n".join(problems)
 
