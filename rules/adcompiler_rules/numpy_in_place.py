@@ -24,9 +24,15 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    """``np.fill_diagonal`` of an array that is not tall, or without wrapping."""
-    i = np.arange(min(a.shape))
-    a[(i,) * a.ndim] = val
+    """``np.fill_diagonal``: values are repeated, or cut off, as those that are stored flat are."""
+    if wrap and a.ndim == 2:
+        at = np.unravel_index(np.arange(0, a.size, a.shape[1] + 1), a.shape)
+    else:
+        at = (np.arange(min(a.shape)),) * a.ndim
+    if np.ndim(val) == 0:
+        a[at] = val
+    else:
+        a[at] = np.resize(val, at[0].shape)
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:

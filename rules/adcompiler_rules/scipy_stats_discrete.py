@@ -17,7 +17,7 @@ from adcompiler.rulekit import Call, call, rrule, twins
 from adcompiler.rulekit.assemble import function_from, lines
 from adcompiler.runtime import project
 from adcompiler_rules.scipy_special_common import refuse_complex
-from adcompiler_rules.scipy_stats_methods import Interval, Slopes, shapes_of, slopes_of
+from adcompiler_rules.scipy_stats_methods import Interval, Slopes, as_arrays, shapes_of, slopes_of
 
 # --- slopes of the methods ------------------------------------------------------------------------
 # Of the logarithm of the probability of k, and of the probability of at most k as a multiple of it.
@@ -89,7 +89,7 @@ METHODS = (("logpmf", of_logpmf), ("pmf", of_pmf), ("cdf", of_cdf), ("sf", of_sf
 def define(method: Any, slopes: Slopes, names: tuple[str, ...], known: tuple[str, ...],
            domain: Any) -> None:
     """Register the rule of a method with parameters, of which some have known slopes."""
-    definition = maker_of_rule(names, known)(method, slopes, refuse_complex, project)
+    definition = maker_of_rule(names, known)(method, slopes, refuse_complex, project, np.asarray)
     rrule(method, wrt=known, domain=domain)(definition)
 
 
@@ -97,16 +97,17 @@ def define(method: Any, slopes: Slopes, names: tuple[str, ...], known: tuple[str
 def maker_of_rule(names: tuple[str, ...], known: tuple[str, ...]) -> Any:
     """Return what makes the definition of a rule."""
     listed = ", ".join(("k", *names))
-    tupled = "".join(f"{name}, " for name in names)
+    tupled = "".join(f"{name}_, " for name in names)
     given = [f"project_(by_[{i}] * dy_, {name})" for i, name in enumerate(known)]
     return function_from(lines(
-        "def made(method_, slopes_, refuse_, project_):",
+        "def made(method_, slopes_, refuse_, project_, asarray_):",
         f"    def distribution_rule({listed}, loc=0):",
         *(f"        refuse_({name})" for name in names),
         f"        y_ = method_({listed}, loc)",
+        *as_arrays("k", *names, "loc"),
         "",
         "        def distribution_pullback(dy_):",
-        f"            by_ = slopes_(k, y_, ({tupled}), loc)",
+        f"            by_ = slopes_(k_, y_, ({tupled}), loc_)",
         f"            return {', '.join(given)}",
         "",
         "        return y_, distribution_pullback",

@@ -234,7 +234,8 @@ def moved_by_quantile(law: Any, slopes: Slopes) -> Moves:
 def define(method: Any, slopes: Slopes, names: tuple[str, ...], known: tuple[str, ...],
            domain: Any, variable: str = "x") -> None:
     """Register the rule of a method with shape parameters, of which some have known slopes."""
-    definition = maker_of_rule(names, known, variable)(method, slopes, refuse_complex, project)
+    definition = maker_of_rule(names, known, variable)(
+        method, slopes, refuse_complex, project, np.asarray)
     rrule(method, wrt=(variable, "loc", "scale", *known), domain=domain)(definition)
 
 
@@ -242,22 +243,23 @@ def define(method: Any, slopes: Slopes, names: tuple[str, ...], known: tuple[str
 def maker_of_rule(names: tuple[str, ...], known: tuple[str, ...], variable: str) -> Any:
     """Return what makes the definition of a rule."""
     listed = ", ".join((variable, *names))
-    tupled = "".join(f"{name}, " for name in names)
+    tupled = "".join(f"{name}_, " for name in names)
     given = [
         f"project_(at_x_ * dy_, {variable})", "project_(at_loc_ * dy_, loc)",
         "project_(at_scale_ * dy_, scale)",
     ]
     given += [f"project_(by_shapes_[{i}] * dy_, {name})" for i, name in enumerate(known)]
     return function_from(lines(
-        "def made(method_, slopes_, refuse_, project_):",
+        "def made(method_, slopes_, refuse_, project_, asarray_):",
         f"    def distribution_rule({listed}, loc=0, scale=1):",
         f"        refuse_({variable}, loc, scale)",
         *(f"        refuse_({name})" for name in names),
         f"        y_ = method_({listed}, loc, scale)",
+        *as_arrays(variable, *names, "loc", "scale"),
         "",
         "        def distribution_pullback(dy_):",
         "            at_x_, at_loc_, at_scale_, by_shapes_ = slopes_(",
-        f"                {variable}, y_, ({tupled}), loc, scale)",
+        f"                {variable}_, y_, ({tupled}), loc_, scale_)",
         f"            return {', '.join(given)}",
         "",
         "        return y_, distribution_pullback",
@@ -265,6 +267,14 @@ def maker_of_rule(names: tuple[str, ...], known: tuple[str, ...], variable: str)
         "    return distribution_rule",
         "",
     ), "made", {})
+
+
+def as_arrays(*names: str) -> list[str]:
+    """Return lines of a rule that make arrays of arguments which are lists, as SciPy does."""
+    return [
+        f"        {name}_ = asarray_({name}) if isinstance({name}, (list, tuple)) else {name}"
+        for name in names
+    ]
 
 
 def samples(law: Law, which: slice) -> Any:

@@ -22,7 +22,7 @@ def normal_slopes(x: Any, mean: Any, cov: Any, dy: Any) -> Any:
     SciPy reads the lower triangle of a matrix ``cov``, which gets all of its cotangent; a vector is
     the diagonal of one, and a number stands in all of the diagonal.
     """
-    deviation = x - mean
+    deviation = np.asarray(x) - np.asarray(mean)
     d = np.shape(mean)[0]
     whole = np.ndim(cov) == 2
     matrix = np.tril(cov) + np.tril(cov, -1).T if whole else cov * np.eye(d)
@@ -115,10 +115,10 @@ def dirichlet_slopes(x: Any, alpha: Any, dy: Any) -> Any:
     whole = x if complete else np.concatenate((x, rest))
     digamma = sc.psi(alpha) - sc.psi(np.sum(alpha))
     if np.ndim(x) == 1:
-        weights = (alpha - 1.0) / whole * dy
+        weights = (np.asarray(alpha) - 1.0) / whole * dy
         dalpha = (np.log(whole) - digamma) * dy
     else:
-        weights = np.expand_dims(alpha - 1.0, -1) / whole * dy
+        weights = np.expand_dims(np.asarray(alpha) - 1.0, -1) / whole * dy
         dalpha = np.sum(np.log(whole) * dy, axis=1) - digamma * np.sum(dy)
     dx = weights if complete else weights[:-1] - weights[-1:]
     return project(dx, x), project(dalpha, alpha)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ def without_defaults(
     function: Any, args: list[Any], kwargs: dict[str, Atom]
 ) -> tuple[list[Any], dict[str, Atom]]:
     """Return call arguments without those that only repeat the function's defaults."""
+    if has_partials(function):
+        return args, kwargs
     names, defaults = default_values(function) if hashable(function) else ((), {})
     kept = {
         key: value for key, value in kwargs.items()
@@ -33,6 +36,63 @@ def without_defaults(
             break
         args = args[:-1]
     return args, kept
+
+
+def by_name(
+    function: Any, args: list[Any], kwargs: dict[str, Atom]
+) -> tuple[list[Any], dict[str, Atom]]:
+    """Return call arguments with those by name that follow a None which says no more than nothing.
+
+    ``np.sum(x, 0, None, None, True)`` is ``np.sum(x, 0, keepdims=True)``. Methods of arrays take
+    the names of the functions that they are other spellings of.
+    """
+    function = REGISTRY.resolve(function)
+    if not hashable(function) or any(isinstance(a, Star) for a in args):
+        return args, kwargs
+    if has_partials(function):
+        return in_order(function, args, kwargs)
+    names, defaults = default_values(function)
+    for i, (arg, name) in enumerate(zip(args, names, strict=False)):
+        if i and isinstance(arg, Const) and arg.value is None is defaults[name]:
+            later = dict(zip(names[i + 1 :], args[i + 1 :], strict=False))
+            if not later or len(args) > len(names) or not named_freely(function, tuple(later)):
+                break
+            return without_defaults(function, args[:i], {**later, **kwargs})
+    return args, kwargs
+
+
+def has_partials(function: Any) -> bool:
+    """Say whether a function of Python has a rule of partial derivatives, one for each argument."""
+    return isinstance(function, FunctionType) and REGISTRY.facts(function).elementwise is True
+
+
+def in_order(
+    function: Any, args: list[Any], kwargs: dict[str, Atom]
+) -> tuple[list[Any], dict[str, Atom]]:
+    """Return the arguments of a function of Python by position, as partial derivatives take them.
+
+    They stay as they are where the function does not take them.
+    """
+    signature = inspect.signature(function)
+    kinds = {p.kind for p in signature.parameters.values()}
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError:
+        return args, kwargs
+    if kinds - {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}:
+        return args, kwargs
+    given = set(bound.arguments)
+    bound.apply_defaults()
+    return [
+        value if name in given else Const(value) for name, value in bound.arguments.items()
+    ], {}
+
+
+@functools.lru_cache(maxsize=4096)
+def named_freely(function: Any, names: tuple[str, ...]) -> bool:
+    """Say whether parameters may be given by name as well as by position."""
+    parameters = inspect.signature(function).parameters
+    return all(parameters[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for name in names)
 
 
 def repeats(value: Any, default: Any) -> bool:

@@ -27,7 +27,7 @@ from adcompiler.specialise.calls.axes import without_axis_of_number
 from adcompiler.specialise.calls.binding import atoms, literal, plain_call
 from adcompiler.specialise.calls.chosen import call_one_of
 from adcompiler.specialise.calls.constructors import construct
-from adcompiler.specialise.calls.defaults import without_defaults
+from adcompiler.specialise.calls.defaults import by_name, without_defaults
 from adcompiler.specialise.calls.derivatives import (
     call_derivative, call_made, derivative_of, is_maker, make_derivative,
     refuse_inside,
@@ -471,7 +471,7 @@ def primitive(
         folded = fold_constants(func.value, args, kwargs)
         if folded is not None:
             return folded
-    args, kwargs = without_axis_of_number(s, func.value, args, kwargs)
+    args, kwargs = without_axis_of_number(s, func.value, *by_name(func.value, args, kwargs))
     args, kwargs = without_defaults(func.value, args, kwargs)
     type_ = s.type_of_call(func.value, args, kwargs) if pure and known.may_be_tried else (
         type_of_making(s, func.value, args, kwargs) or t.UNKNOWN

@@ -16,7 +16,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import dict_keys, dict_values
 from adcompiler.specialise.calls.axes import without_axis_of_number
 from adcompiler.specialise.calls.binding import plain_call
-from adcompiler.specialise.calls.defaults import without_defaults
+from adcompiler.specialise.calls.defaults import by_name, without_defaults
 from adcompiler.specialise.calls.effects import NEW_CONTAINER, refused
 from adcompiler.specialise.calls.libraries import is_namedtuple
 from adcompiler.specialise.calls.out_arguments import store_result
@@ -111,7 +111,8 @@ def call_descriptor(
         return stored
     _, kwargs = without_defaults(descriptor, [], kwargs)
     of_arrays = getattr(np.ndarray, method, descriptor)
-    rest, kwargs = without_axis_of_number(s, of_arrays, [obj, *args], kwargs)
+    given = by_name(of_arrays, [obj, *args], kwargs)
+    rest, kwargs = without_axis_of_number(s, of_arrays, *given)
     args = rest[1:]
     found = s.type_of_call(descriptor, rest, kwargs) if isinstance(
         owner, t.Array
