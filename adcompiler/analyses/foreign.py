@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ops.homes import root_module
+from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import is_record, state_of
 from adcompiler.runtime.tables import is_table
 
@@ -45,6 +46,7 @@ def computed_elsewhere(function: Any) -> tuple[str, str] | None:
     )
 
 
+@unless_it_raises(None)
 def foreign_class(
     value: Any, deep: bool = False, tables: bool = True, around: tuple[int, ...] = ()
 ) -> type | None:

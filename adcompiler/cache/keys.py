@@ -32,6 +32,7 @@ from adcompiler.ops.facts import UNKNOWN, Facts
 from adcompiler.ops.homes import home_module, instance_name, is_same, qualified_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
+from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.typed.derivatives import is_derivative
 from adcompiler.typed.values import type_of
 
@@ -145,6 +146,7 @@ def default_text(value: Any, lines: bool, depth: int) -> str:
 # -- values ----------------------------------------------------------------------------------------
 
 
+@unless_it_raises(UNTOLD)
 def fingerprint(value: Any, lines: bool = True, depth: int = 0) -> str:
     """Return text that is equal for two values that emitted code may not tell apart.
 

@@ -18,6 +18,7 @@ from adcompiler.cache.keys import resolve, unspelled
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.ops.homes import root_module
+from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.typed.values import has_options, is_of_type, type_of
 
 SETTLED = frozenset({
@@ -87,11 +88,12 @@ def guard(
         test = fact_test(function, path, value, arguments)
         if test is not None:
             tests.append(test)
-        if isinstance(value, types.FunctionType) and not is_settled(value):
+        if issubclass(type(value), types.FunctionType) and not is_settled(value):
             tests.append(code_test(value))
     return Guard(tests)
 
 
+@unless_it_raises(False)
 def is_settled(value: Any) -> bool:
     """Say whether an object is, or belongs to, a library that is not watched."""
     if isinstance(value, types.ModuleType):

@@ -19,6 +19,7 @@ from adcompiler.dispatch.targets import (
     find_target, has_own_rule, named_forward, takes_anything,
 )
 from adcompiler.errors import ArgumentsError
+from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import is_record
 from adcompiler.specialise.calls.libraries import is_library
 from adcompiler.typed.derivatives import is_derivative
@@ -69,6 +70,7 @@ def has_own_containers(function: Callable[..., Any], argnums: Argnums) -> bool:
     return bool(written) and not written & names and not starred and not has_own_rule(function)
 
 
+@unless_it_raises(False)
 def may_be_written(value: Any) -> bool:
     """Say whether a value is an array, a container or an instance of a plain class."""
     if isinstance(value, tuple):

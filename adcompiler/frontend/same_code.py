@@ -108,7 +108,7 @@ def _rewrite_asserts(module: ast.Module, file: str) -> bool:
 def _guessed_module(live: CodeType, module: dict[str, Any]) -> list[ast.stmt]:
     """Return imports of the names of modules among the live code's globals."""
     names = itertools.chain.from_iterable(code.co_names for code in codes(live))
-    return _imports({name for name in names if isinstance(module.get(name), ModuleType)})
+    return _imports({name for name in names if issubclass(type(module.get(name)), ModuleType)})
 
 
 def _revealed_module(live: CodeType, module: dict[str, Any]) -> list[ast.stmt]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from adcompiler.errors import NoHashError
 from adcompiler.ops.packages import Point, points_of
+from adcompiler.runtime.reading import unless_it_raises
 
 ENTRY_POINT_GROUP = "adcompiler.rules"
 RUNTIME = "adcompiler.runtime"
@@ -27,6 +28,7 @@ def rule_packages() -> dict[str, list[Point]]:
     return points
 
 
+@unless_it_raises("")
 def home_module(function: Any) -> str:
     """Return the name of the module that a callable belongs to, e.g. ``"scipy.linalg._matfuncs"``.
 
@@ -123,10 +125,11 @@ def public_place(value: Any) -> tuple[str, str] | None:
     return None
 
 
+@unless_it_raises(None)
 def qualified_name(value: Any) -> str | None:
     """Return the dotted name of a callable within its module, None if it has none."""
     owner = getattr(value, "__self__", None)
-    if isinstance(owner, np.ufunc):
+    if issubclass(type(owner), np.ufunc):
         return f"{owner.__name__}.{value.__name__}"
     if isinstance(value, MethodType) and not isinstance(owner, type):
         name = instance_name(owner)

@@ -31,7 +31,7 @@ def implied(
         return said.over(Facts(pure=True, writes=(), tried=True))
     if isinstance(target, np.ufunc):
         return said.over(facts_of_ufunc(target))
-    if isinstance(getattr(target, "__self__", None), np.ufunc):
+    if issubclass(type(getattr(target, "__self__", None)), np.ufunc):
         said = said.over(facts_of_ufunc_method(target))
     if inactive is None and not rules:
         return said

@@ -74,7 +74,9 @@ class Registry(Entries):
     def _of_twin(self, function: Any) -> Any:
         """Return the method of a copy as that of the object with rules; others as they are."""
         owner = getattr(function, "__self__", None)
-        if not isinstance(function, MethodType) or type(owner) not in self._twins:
+        if not isinstance(function, MethodType) or not hashable(type(owner)) or (
+            type(owner) not in self._twins
+        ):
             return function
         instance = self.twin(owner)
         own = instance is None or instance is owner or function.__name__ in vars(owner)
@@ -165,7 +167,7 @@ def hashable(value: Any) -> bool:
     """Say whether a value can be looked up in a table."""
     try:
         hash(value)
-    except TypeError:
+    except Exception:  # a class may raise anything there
         return False
     return True
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.tables import is_table
 
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
@@ -89,6 +90,7 @@ def has_operators_in_c(cls: Any) -> bool:
     )
 
 
+@unless_it_raises(False)
 def is_record(x: Any) -> bool:
     """Say whether ``x`` is an instance that is nothing more than its attributes."""
     cls: Any = type(x)  # a class has a hash, whatever mypy makes of type[Any]

@@ -9,6 +9,7 @@ import functools
 from typing import Any
 
 from adcompiler.errors import ADError, limitations
+from adcompiler.runtime.reading import unless_it_raises
 
 LIBRARIES = frozenset({"pandas", "xarray"})
 
@@ -17,6 +18,7 @@ class TableError(ADError, TypeError):
     """A derivative meets a table, which turns out when the code runs."""
 
 
+@unless_it_raises("")
 @functools.lru_cache(maxsize=512)
 def library_of(cls: Any) -> str:
     """Return the library of tables that a class, or one of its bases, is of; "" if there is none.

@@ -25,6 +25,7 @@ from adcompiler.runtime.fourier import fitted
 from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
 from adcompiler.runtime.joining import split_adjoint
 from adcompiler.runtime.padding import pad_adjoint
+from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import dict_of, is_record_class, state_of
 from adcompiler.runtime.shaping import (
     diagonal_adjoint, repeat_adjoint, resize_adjoint, tile_adjoint,
@@ -90,11 +91,20 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
     """Return the type of a live value, as code is specialised on it.
 
     ``inside`` holds the identities of the instances around it, which are not looked into again.
+    Reading an object that is somebody else's may raise anything: its type is not known then.
     """
+    try:
+        plain = _PLAIN.get(type(value))
+        return _type_read(value, depth, inside) if plain is None else plain
+    except RecursionError:
+        raise
+    except Exception:
+        return t.UNKNOWN
+
+
+def _type_read(value: Any, depth: int, inside: tuple[int, ...]) -> t.Type:
+    """As ``type_of``, by reading what the value holds."""
     cls: Any = type(value)
-    plain = _PLAIN.get(cls)
-    if plain is not None:
-        return plain
     if cls is InstanceStandIn:
         stood_for: t.Type = value.type
         return stood_for
@@ -246,6 +256,7 @@ def type_of_static(value: Any) -> t.Type:
     return type_of(value)
 
 
+@unless_it_raises(False)
 def simple(value: Any) -> bool:
     """Say whether a compile-time value is a plain literal, whose copies are all alike."""
     if isinstance(value, (tuple, slice)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from types import ModuleType
 from typing import Any
 
 from adcompiler.analyses.purity import Purity
@@ -70,6 +71,8 @@ class ExpressionLowering:
         if isinstance(atom, Star):
             return ast.Starred(self.atom(atom.atom), ast.Load())
         if isinstance(atom, Const):
+            if isinstance(atom.value, ModuleType):  # may have a __getattr__ that raises
+                return self.references.expression(atom.value)
             role = getattr(atom.value, "role", None)
             if role is not None:
                 return free_name(atom.value.name)

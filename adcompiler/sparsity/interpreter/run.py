@@ -380,7 +380,7 @@ def find_transfer(function: Any) -> Transfer:
     if said is not None:
         return TRANSFERS[said]
     owner = getattr(function, "__self__", None)
-    if isinstance(owner, (list, tuple, dict, str)):
+    if issubclass(type(owner), (list, tuple, dict, str)):
         return without_owner(function, owner)
     if getattr(function, "__objclass__", None) is str:
         return TRANSFERS[INACTIVE]

@@ -64,9 +64,10 @@ def call_method(
     special = None if kwargs else as_operator(s, obj, method, args, origin, name)
     if special is not None:
         return special
-    if isinstance(owner, t.Object) and owner.cls in GENERATORS and writes_draws(method, kwargs):
+    draws = isinstance(owner, t.Object) and any(owner.cls is one for one in GENERATORS)
+    if draws and writes_draws(method, kwargs):
         return call_unknown(s, func, args, kwargs, origin, name)
-    if isinstance(owner, t.Object) and owner.cls in GENERATORS:
+    if isinstance(owner, t.Object) and draws:
         found = type_of_draw(s, owner.cls, method, args, kwargs)
         return s.let(plain_call(func, args, kwargs), found, name, origin)
     if isinstance(type_, t.Method):

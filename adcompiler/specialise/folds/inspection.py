@@ -24,7 +24,7 @@ from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.late_attributes import is_assigned
 from adcompiler.specialise.objects import late_flag
 from adcompiler.specialise.writer import Writer
-from adcompiler.typed.values import CannotStandInError, stand_in
+from adcompiler.typed.values import stand_in
 
 
 NUMBERS = (
@@ -212,7 +212,7 @@ def fold_hasattr(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: 
         return Const(present) if present or not hasattr(type_.cls, "__getattr__") else None
     try:
         return Const(hasattr(stand_in(type_, 3), args[1].value))
-    except CannotStandInError:
+    except Exception:  # there is no stand-in, or the object of somebody else raises
         return None
 
 
