@@ -126,7 +126,7 @@ class Patterns:
         refuse(unit)
         is_in_place = isinstance(typed.value, Const) and typed.value.value is None
         if is_in_place:
-            unit.findings.extend(typed.lost)
+            unit.findings.extend(finding for _, finding in typed.lost)
             refuse(unit)
         return Compiled(
             unit, function, program_of(function, unit, inputs), tuple(unit.relied.captured),

@@ -43,6 +43,7 @@ from adcompiler.products.specialised import Typed, changed_everywhere, specialis
 from adcompiler.runtime import apart, check_lasts, check_rebinds, same_shape, same_trailing_shape
 from adcompiler.runtime.products import in_space
 from adcompiler.structs import dataclass
+from adcompiler.typed.callee import Place
 from adcompiler.typed.observed import Observed
 from adcompiler.typed.tables import Settings
 from adcompiler.typed.unit import Unit
@@ -306,6 +307,7 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
     how far its body came.
     """
     copied: tuple[int, ...] = ()
+    outside: tuple[Place, ...] = ()
     whole: tuple[Unit, Typed] | None = None
     mode = MODES[request.mode]
     types, wrt, parts = request.types, request.wrt, request.parts
@@ -317,7 +319,7 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
         if mode.operator:
             unit.relied.paths[id(request.function)] = ()
         typed = specialise(unit, function, request.function, list(types), wrt=wrt, parts=parts,
-                           same=request.same, copied=copied)
+                           same=request.same, copied=copied, outside=outside)
         chosen, writes = unit.settings.chosen, unit.writes
         containers = typed.containers_written(unit) if mode.has_effects else ()
         if not writes.merges <= chosen and any(f.anchor == "aliases" for f in unit.findings):
@@ -327,8 +329,10 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
             chosen |= writes.attempts
         elif whole is not None and unit.findings:
             return whole
-        elif containers and not copied and not unit.findings:
-            copied = containers
+        elif not unit.findings and ((containers and not copied) or (
+            not outside and typed.outside_written(unit)
+        )):
+            copied, outside = containers, typed.outside_written(unit)
         else:
             return unit, typed
         unit = request.unit(chosen)

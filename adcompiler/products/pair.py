@@ -66,18 +66,19 @@ def effects_of(unit: Unit, typed: Typed) -> str:
         return "written"
     purity = Purity(unit.type, unit.definition)
     if not purity.has_no_effect(Block(typed.statements)):
-        unit.findings.extend(f for f in typed.lost if f not in unit.findings)
+        unit.findings.extend(f for _, f in typed.lost if f not in unit.findings)
     return "by call"
 
 
 def effects_outside(unit: Unit, typed: Typed) -> str:
     """As ``effects_of`` for a function of which the arguments are left as they were."""
-    if not typed.lost_outside:
+    outside = [finding for var, finding in typed.lost if var not in typed.params]
+    if not outside:
         return "written"
-    of_arguments = len(typed.lost) > len(typed.lost_outside) or any(
+    of_arguments = len(typed.lost) > len(outside) or any(
         it.var in typed.params for it in typed.written)
     if of_arguments:
-        unit.findings.extend(f for f in typed.lost_outside if f not in unit.findings)
+        unit.findings.extend(f for f in outside if f not in unit.findings)
     return "written" if of_arguments else effects_of(unit, typed)
 
 

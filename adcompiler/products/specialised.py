@@ -27,6 +27,7 @@ from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
 from adcompiler.specialise.storage.layouts import find_layouts_read, with_layouts_kept
 from adcompiler.structs import dataclass
+from adcompiler.typed.callee import Place
 from adcompiler.typed.tables import Path
 from adcompiler.typed.unit import Unit
 
@@ -35,12 +36,14 @@ from adcompiler.typed.unit import Unit
 class Written:
     """What belongs to the caller and is written into, with what becomes of it.
 
-    ``copies`` tells what the program worked on in place of what a container holds.
+    ``copies`` tells what the program worked on in place of what a container holds; ``place`` which
+    object it is, if it is no argument.
     """
 
     var: Var
     final: Atom
     copies: Var | None = None
+    place: Place | None = None
 
 
 @dataclass(eq=False)
@@ -49,8 +52,8 @@ class Typed:
 
     ``inputs`` are the variables that it is differentiated with respect to: parameters, or parts of
     parameters that ``entry`` reads. ``written`` are the arguments, captured variables and globals
-    that it writes into, with what it makes of them. ``lost`` tells of which it is left open what
-    they become; of these ``lost_outside`` are no arguments.
+    that it writes into, with what it makes of them. ``lost`` are those of which it is left open
+    what they become, and why.
     """
 
     function: Function
@@ -61,8 +64,7 @@ class Typed:
     inputs: list[Var] = field(default_factory=list)
     entry: list[Statement] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
-    lost: list[Finding] = field(default_factory=list)
-    lost_outside: list[Finding] = field(default_factory=list)
+    lost: list[tuple[Var, Finding]] = field(default_factory=list)
 
     def containers_written(self, unit: Unit) -> tuple[int, ...]:
         """Return the positions of the parameters that are containers and are written into."""
@@ -70,6 +72,13 @@ class Typed:
         return tuple(
             i for i, var in enumerate(self.params)
             if var in written and not isinstance(unit.type(var), t.Array)
+        )
+
+    def outside_written(self, unit: Unit) -> tuple[Place, ...]:
+        """Return which containers are written into that are no arguments, and were not copied."""
+        return tuple(
+            it.place for it in self.written if it.place is not None and it.copies is None
+            and not isinstance(unit.type(it.var), t.Array)
         )
 
     @property
@@ -88,16 +97,17 @@ def specialise(
     unit: Unit, function: Function, python_function: Any, types: list[t.Type],
     path: Path | None = (), wrt: Sequence[int] = (), parts: Sequence[Steps] = (),
     same: Sequence[tuple[int, int]] = (), copied: Sequence[int] = (),
+    outside: Sequence[Place] = (),
 ) -> Typed:
     """Specialise a Python function's IR on the types of its parameters.
 
     ``wrt`` are the positions of those that will be differentiated, ``parts`` the steps that lead to
     a part of each. ``same`` pairs parameters with earlier ones that are the same object; ``copied``
-    are those to be copied at the start.
+    are those to be copied at the start, as are the objects ``outside``.
     """
     s = Specialiser(unit)
     heap = s.heap = Heap(s)
-    heap.live = live_variables(function)
+    heap.live, heap.to_copy = live_variables(function), frozenset(outside)
     params: list[Var] = []
     env: dict[Var, Atom] = {}
     for param, type_ in zip(function.params, types, strict=True):
@@ -123,6 +133,7 @@ def specialise(
     unit.calls.active.pop()
     checked_stores(s)
     there = [*whole, *separated.held]
+    copies |= heap.working
     in_place_of = {var: copy for var, (copy, _) in copies.items()}
     with s.writing_to(out):
         heap.bring_all_up_to_date([*there, *in_place_of.values()], function.origin)
@@ -137,12 +148,11 @@ def specialise(
     find_layouts_read(s, Block((*separated.entry, *statements), (value, *dict(finals).values())))
     checked_callees(unit)
     body = checked_body(unit, Block(statements, (value,)), changed)
-    written = [Written(var, final, copies.get(var, (None, None))[1]) for var, final in finals]
-    lost = lost_effects(s, heap, there, in_place_of, function.origin)
-    outside = [finding for var, finding in lost if var not in params]
     return Typed(
         function, params, body.statements, value, function.origin, inputs, separated.entry,
-        written, [finding for _, finding in lost], outside,
+        [Written(var, final, copies.get(var, (None, None))[1], heap.place_of(var))
+         for var, final in finals],
+        lost_effects(s, heap, there, in_place_of, function.origin),
     )
 
 

@@ -103,7 +103,8 @@ class Access(ResultTypes):
             if var is None:
                 var = self.unit.relied.captured[name] = Var(name)
                 self.unit.set_type(var, type_, True)
-            return var
+            return var if self.heap is None else self.heap.working_copy(
+                ("captured", name), var, origin)
         if where == "cell":
             owner = self.unit.relied.static(scope.function, scope.path)
             index = scope.function.__code__.co_freevars.index(name)
@@ -122,7 +123,9 @@ class Access(ResultTypes):
             var = self.heap.global_value(Global(module, name), type_, name, origin)
         else:
             var = self.let(Global(module, name), type_, name, origin)
-        self.unit.globals.reads[var] = key
+        originals = {} if self.heap is None else {
+            copy: original for original, (copy, _) in self.heap.working.items()}
+        self.unit.globals.reads[originals.get(var, var)] = key
         self.know_contents(var, value, path)
         return var
 

@@ -105,7 +105,7 @@ def nothing_if_raised(s: Writer, context: Atom, node: With) -> bool | None:
         ended = state()
     heap.references = references
     assert ended is not None
-    if any(root in ended.latest for root in heap.globals.values()):
+    if any(root in ended.latest for root in heap.outside_roots()):
         return None
     return (
         isinstance(result, Const) and not result.value and not changed_roots(heap, ended)

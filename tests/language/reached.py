@@ -50,12 +50,15 @@ MODES = (
 )
 
 
-def check_modes(f, x=0.7, args=(), hessians=False):
-    """Check value, derivative and the state left, in each mode; the Hessian may be refused."""
+def check_modes(f, x=0.7, args=(), hessians=False, watched=None):
+    """Check value, derivative and the state left, in each mode; the Hessian may be refused.
+
+    ``watched`` are other names of objects that the function reaches.
+    """
     up, down = (value_at(f, x + step, args) for step in (STEP, -STEP))
     slope, value = (up - down) / (2 * STEP), value_at(f, x, args)
     for name, made, leaves_args in MODES:
-        found, derivative = check_state(f, made(f), (x, *args), leaves_args)
+        found, derivative = check_state(f, made(f), (x, *args), leaves_args, watched)
         shown = f"{f.__name__}, {name}"
         np.testing.assert_allclose(derivative, slope, rtol=1e-6, atol=1e-7, err_msg=shown)
         if found is not None:
@@ -63,7 +66,7 @@ def check_modes(f, x=0.7, args=(), hessians=False):
     h = 1e-4
     curve = (value_at(f, x + h, args) - 2 * value + value_at(f, x - h, args)) / h**2
     try:
-        second = check_state(f, hessian(f), (x, *args), True)
+        second = check_state(f, hessian(f), (x, *args), True, watched)
     except ADError as error:
         assert not isinstance(error, InternalError) and not hessians, f.__name__
     else:

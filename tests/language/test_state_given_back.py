@@ -182,3 +182,69 @@ def test_a_pullback_reads_what_was_there_when_its_function_ran():
         found = again(1.0)
         WEIGHTS[:], Kept.w[:] = 3.0, 3.0
         np.testing.assert_allclose(found[0] if isinstance(found, tuple) else found, right)
+
+
+class Inner:
+    def __init__(self):
+        self.u, self.k = np.zeros(2), {"m": [0.0]}
+
+
+class Outer:
+    def __init__(self):
+        self.a, self.n = Inner(), 0
+
+
+SHARED = np.zeros(2)
+OUTER = Outer()
+HOLDER = {"u": SHARED, "rows": [np.ones(2)]}
+ALSO = [OUTER.a.u, OUTER.a.k["m"], HOLDER["rows"][0], OUTER.a]
+
+
+def parts_of_instance(x):
+    for i in range(2):
+        OUTER.a.u[i] = x * x * (i + 1)
+        OUTER.a.k["m"][0] = OUTER.a.k["m"][0] + x
+        OUTER.n += 1
+    return np.sum(OUTER.a.u**2) * OUTER.a.k["m"][0]
+
+
+def parts_of_dict(x):
+    HOLDER["u"][0] = x * x
+    HOLDER["rows"][0][1] = x
+    HOLDER["new"] = np.ones(2) * x
+    return HOLDER["u"][0] * x * HOLDER["rows"][0][1] + np.sum(HOLDER["new"])
+
+
+def parts_exchanged(x):
+    HOLDER["u"], HOLDER["w"] = HOLDER["rows"][0], HOLDER["u"]
+    HOLDER["u"][0] = x
+    return np.sum(HOLDER["u"]) * x
+
+
+def cells_that_share():
+    d = [SHARED]
+
+    def f(x):
+        for i in range(2):
+            d[0][i] = x * x + i
+        return np.sum(d[0] * d[0]) + 0.0 * len(ALSO)
+
+    return f
+
+
+part_of_a_cell = cells_that_share()
+
+
+class Table:
+    entries = {"u": SHARED}
+
+
+def part_of_a_class(x):
+    Table.entries["u"][0] = x * x
+    return Table.entries["u"][0] * x + 0.0 * len(ALSO)
+
+
+def test_parts_of_objects_outside_stay_the_objects_that_they_are():
+    for f in (parts_of_instance, parts_of_dict, part_of_a_cell, part_of_a_class):
+        check_modes(f, watched=(ALSO, SHARED))
+    check_refused(parts_exchanged, match="one object in two places")

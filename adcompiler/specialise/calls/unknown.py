@@ -65,7 +65,7 @@ def call_unknown(
 
 def belongs_to_module(heap: Heap, atom: Atom) -> bool:
     """Say whether an array is that of a global, or of a function around."""
-    outside = {*heap.globals.values(), *heap.s.unit.relied.captured.values()}
+    outside = heap.outside_roots()
     return any(root in outside for root in heap.roots(atom))
 
 

@@ -51,7 +51,7 @@ def lost_write(
     What holds functions is ``made`` anew inside of it: whatever is written into that, or refers to
     it afterwards, refers to another object than the caller's.
     """
-    outside = {*heap.globals.values(), *s.unit.relied.captured.values()} - set(params)
+    outside = heap.outside_roots() - set(params)
     for root in heap.state.latest:
         if not heap.levels.get(root) and root in outside:
             return f"writes into `{root.name}`, which is not one of its arguments", PASSED

@@ -64,7 +64,8 @@ class Aliases:
     was given, with its name, ``opaque`` what results of such functions may refer to copies of.
     ``globals`` are the objects that were there before and are no arguments: those of modules,
     classes, functions and cells; ``reads`` tells how each is read. ``handed`` are the roots of what
-    global variables were assigned, with the name and the place.
+    global variables were assigned, with the name and the place. Objects ``to_copy`` are copied at the
+    start: ``working`` has the copies, and what they are copies of.
     """
 
     def __init__(self, s: Writer) -> None:
@@ -90,6 +91,8 @@ class Aliases:
         self.repackings: set[Atom] = set()
         self.globals: dict[Place, Var] = {}
         self.reads: dict[Place, Read] = {}
+        self.to_copy: frozenset[Place] = frozenset()
+        self.working: dict[Var, tuple[Var, Var]] = {}
         self.handed: dict[Var, tuple[str, Origin]] = {}
         self.prologue: list[Statement] = []
         self.given_away: dict[tuple[Var, Origin], str] = {}

@@ -27,6 +27,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Global, Item, Let, Origin, Rhs, Var, substitute,
 )
+from adcompiler.runtime import own, paired
 from adcompiler.specialise.storage.joining import Joining
 from adcompiler.specialise.storage.state import Reference
 from adcompiler.typed.callee import Callee, Place
@@ -78,7 +79,38 @@ class Heap(Joining):
             var = self.globals[place] = self.reads[place][-1][0]
             self.references[var] = Reference(var, (), var)
             self.foreign |= {var}
-        return self.globals[place]
+        return self.working_copy(place, self.globals[place], origin)
+
+    def working_copy(self, place: Place, var: Var, origin: Origin) -> Var:
+        """Return what the code works on in place of an object outside: itself, or a copy of it.
+
+        A container that is written into is copied at the start, so that what it holds can be given
+        back to the objects that it held.
+        """
+        if place not in self.to_copy:
+            return var
+        if var not in self.working:
+            copy, pairs = Var(var.name), Var(f"{var.name}_copies")
+            for made, rhs, type_ in (
+                (copy, Call(Const(own), (var,)), self.s.unit.type(var)),
+                (pairs, Call(Const(paired), (var, copy)), t.UNKNOWN),
+            ):
+                self.s.unit.record(made, rhs, type_)
+                self.prologue.append(Let(made, rhs, origin))
+            self.working[var] = copy, pairs
+            self.callers.add(copy)
+        return self.working[var][0]
+
+    def outside_roots(self) -> set[Var]:
+        """Return the roots of all objects that were there before and are no arguments."""
+        there = {*self.s.unit.relied.captured.values(), *self.globals.values()}
+        return there | {copy for copy, _ in self.working.values()}
+
+    def place_of(self, var: Var) -> Place | None:
+        """Return what tells an object outside from others, None for arguments."""
+        captured = {one: ("captured", name) for name, one in self.s.unit.relied.captured.items()}
+        return captured.get(var) or next(
+            (place for place, one in self.globals.items() if one is var), None)
 
     def outside_again(self, place: Place, reads: Iterable[Made], origin: Origin) -> Var:
         """Return the variable for an object outside that another function reads as ``reads`` do."""
@@ -102,8 +134,7 @@ class Heap(Joining):
 
     def bring_all_up_to_date(self, given: Iterable[Var], origin: Origin) -> None:
         """Bring up to date what was there before the code ran: ``given`` and what is outside."""
-        there = [*given, *self.s.unit.relied.captured.values(), *self.globals.values()]
-        for root in there:
+        for root in dict.fromkeys((*given, *self.outside_roots())):
             if root in self.state.latest:
                 self.bring_up_to_date(root, origin)
 
