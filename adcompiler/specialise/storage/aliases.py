@@ -64,8 +64,8 @@ class Aliases:
     was given, with its name, ``opaque`` what results of such functions may refer to copies of.
     ``globals`` are the objects that were there before and are no arguments: those of modules,
     classes, functions and cells; ``reads`` tells how each is read. ``handed`` are the roots of what
-    global variables were assigned, with the name and the place. Objects ``to_copy`` are copied at the
-    start: ``working`` has the copies, and what they are copies of.
+    global variables were assigned, with the name and the place. Objects ``to_copy`` are copied at
+    the start: ``working`` has the copies, and what they are copies of.
     """
 
     def __init__(self, s: Writer) -> None:
