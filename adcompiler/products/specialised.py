@@ -150,10 +150,18 @@ def specialise(
     body = checked_body(unit, Block(statements, (value,)), changed)
     return Typed(
         function, params, body.statements, value, function.origin, inputs, separated.entry,
-        [Written(var, final, copies.get(var, (None, None))[1], heap.place_of(var))
-         for var, final in finals],
-        lost_effects(s, heap, there, in_place_of, function.origin),
+        written_of(heap, finals, copies), lost_effects(s, heap, there, in_place_of, function.origin),
     )
+
+
+def written_of(
+    heap: Heap, finals: Iterable[tuple[Var, Atom]], copies: Mapping[Var, tuple[Var, Var]]
+) -> list[Written]:
+    """Return what is given back: what has become of variables, with what was copied for that."""
+    return [
+        Written(var, final, copies[var][1] if var in copies else None, heap.place_of(var))
+        for var, final in finals
+    ]
 
 
 def checked_body(unit: Unit, body: Block, changed: Collection[Var] = ()) -> Block:
