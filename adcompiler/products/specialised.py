@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -150,7 +150,8 @@ def specialise(
     body = checked_body(unit, Block(statements, (value,)), changed)
     return Typed(
         function, params, body.statements, value, function.origin, inputs, separated.entry,
-        written_of(heap, finals, copies), lost_effects(s, heap, there, in_place_of, function.origin),
+        written_of(heap, finals, copies),
+        lost_effects(s, heap, there, in_place_of, function.origin),
     )
 
 
