@@ -162,8 +162,12 @@ class Derivative(Generic[P, R_co]):
 
     @with_users_frames
     def source_for(self, *args: P.args, **kwargs: P.kwargs) -> SourceText:
-        """Return the text of the module emitted for these arguments."""
-        return SourceText(self.code(*args, **kwargs).compiled.text)
+        """Return the text of the module that is run for these arguments.
+
+        Where a gradient is nan or infinite at them, that is the one in which zeros stay zeros.
+        """
+        _, compiled, values = self.code(*args, **kwargs)
+        return SourceText(compiled.run_for(values).text)
 
     @with_users_frames
     def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:

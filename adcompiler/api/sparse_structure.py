@@ -12,7 +12,7 @@ import numpy as np
 
 from adcompiler.api.patterns import Watched
 from adcompiler.api.seeds import MAX_NUMBERS
-from adcompiler.dispatch import AtPoint
+from adcompiler.dispatch import AtPoint, NotFinite
 from adcompiler.runtime import AliasedError, StretchedError, Unfit
 from adcompiler.sparsity.coloring.coloring import Coloring, indicators
 from adcompiler.sparsity.coloring.decompression import Decompression
@@ -83,7 +83,7 @@ class Structure:
 
         There is an array for each sweep. What the seeds decide alone is computed once, and kept
         unless it is large; ``flattened`` makes rows of what the compiled code returns. None if that
-        code is not for these arguments.
+        code is not for these arguments, or gives what is not finite.
         """
         if at.entry in self.refused:
             return None
@@ -98,6 +98,8 @@ class Structure:
                 found.append(flattened(at.along(constants), stop - start))
         except (StretchedError, AliasedError, Unfit):
             self.refused.add(at.entry)
+            return None
+        except NotFinite:
             return None
         return found
 
@@ -168,7 +170,7 @@ class Repeatable:
             return None
         try:
             swept = [(count, at.along(constants)) for count, constants in self.constants]
-        except (StretchedError, AliasedError, Unfit):
+        except (StretchedError, AliasedError, Unfit, NotFinite):
             return None
         parts = [
             as_rows(found[1] if at.with_value else found, count, self.size)

@@ -219,7 +219,7 @@ def requests_for(function: Any, options: DumpOptions) -> list[Request]:
     return [
         Request(
             s.target.function, types, s.wrt, wanted.mode, wanted.has_aux, s.single,
-            parameters=left_open(s.parameters, types), parts=s.parts,
+            parameters=left_open(s.parameters, types), parts=s.parts, careful=True,
         )
         for types in possible
     ]

@@ -72,7 +72,8 @@ class Request:
     ``backend`` names what runs it: see ``compile/backends.py``; with ``parallel`` in threads, where
     that is proved to make no difference.
     With ``by_entries`` sparse matrices are followed entry by entry; ``by_symmetry`` derivatives of
-    gradients along tangents.
+    gradients along tangents. In ``masked`` code derivatives that are 0 stay 0 through infinite
+    slopes, in ``careful`` code where slopes may be such.
     ``budget`` is what compiling may cost; ``observed`` what values were in a run.
     """
 
@@ -96,6 +97,8 @@ class Request:
     parallel: bool = False
     by_entries: bool = False
     by_symmetry: bool = False
+    masked: bool = False
+    careful: bool = False
     budget: Budget = field(default_factory=Budget.from_environment, compare=False)
     observed: Observed | None = field(default=None, compare=False)
 
@@ -107,7 +110,7 @@ class Request:
                 self.strict_primal, self.debug, derive, chosen, self.budget,
                 BACKENDS[self.backend].write is not None, self.observed, self.parallel,
                 self.mode in ("forward", "linearize"), self.mode == "taylor", self.by_entries,
-                self.by_symmetry,
+                self.by_symmetry, self.masked, self.careful, bool(MODES[self.mode].halves),
             ),
         )
 
@@ -143,7 +146,7 @@ class Emitted:
             "constants": list(self.product.constants),
             "writes": ["arguments"] if self.product.writes else [],
             "primal": ["in each call"] if self.recomputes else [], "native": list(self.native),
-            **self.reliance,
+            "slopes": ["may be infinite"] if self.has_slopes else [], **self.reliance,
         }
 
     @property
@@ -153,14 +156,19 @@ class Emitted:
         relied = [] if seen is None else seen.relied
         if not relied and not any(map(self.holds, (check_lasts, check_rebinds))):
             return {}
-        purity = Purity(self.unit.type, self.unit.definition)
-        acts = any(
-            isinstance(statement, Do | Let) and not checks(statement.rhs)
-            and not purity.is_pure(statement.rhs) and not is_destructive(statement.rhs)
-            and not makes_error(statement.rhs)
-            for statement in walk(self.product.functions[0].body)
-        )
-        return {"observed": relied, "acts": ["before it fails"] if acts else []}
+        return {"observed": relied, "acts": ["before it fails"] if self.acts else []}
+
+    @cached_property
+    def acts(self) -> bool:
+        """Whether the code has effects of its own, so that it must not run twice."""
+        return has_effects(self.unit, self.product.functions[0].body)
+
+    @property
+    def has_slopes(self) -> bool:
+        """Whether derivatives may be nan for a slope that is infinite, and code may run again."""
+        settings = self.unit.settings
+        again = settings.runs_later or not self.acts
+        return self.unit.derivatives.steep and not settings.masked and again
 
     @property
     def checks(self) -> set[str]:
@@ -345,6 +353,9 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
         typed = raising_kept(unit, typed, mode.returns_value)
     typed = with_lengths_in_front(unit, with_aggregates_apart(unit, typed))
     typed = changed_everywhere(unit, typed, with_squares)
+    left = () if mode.has_effects else typed.params
+    unit.derivatives.acts = has_effects(unit, Block(typed.statements)) or any(
+        it.var not in left for it in typed.written)
     return mode.build(
         unit, typed, Form(request.single, request.has_aux, request.batched, request.constant))
 
@@ -384,6 +395,17 @@ def with_aggregates_apart(unit: Unit, typed: Typed) -> Typed:
 def with_lengths_in_front(unit: Unit, typed: Typed) -> Typed:
     """Return a function, and let those it calls be, with lengths read in front of loops."""
     return changed_everywhere(unit, typed, lengths_in_front)
+
+
+def has_effects(unit: Unit, block: Block) -> bool:
+    """Say whether code has effects of its own, other than to raise."""
+    purity = Purity(unit.type, unit.definition)
+    return any(
+        isinstance(statement, Do | Let) and not checks(statement.rhs)
+        and not purity.is_pure(statement.rhs) and not is_destructive(statement.rhs)
+        and not makes_error(statement.rhs)
+        for statement in walk(block)
+    )
 
 
 def makes_error(rhs: Rhs) -> bool:

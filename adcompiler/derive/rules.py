@@ -14,6 +14,7 @@ import numpy as np
 
 from adcompiler.analyses.liveness import live_variables
 from adcompiler.derive.refusals import place_of, saying_where
+from adcompiler.derive.slopes import is_steep
 from adcompiler.derive.reverse.cotangents import cotangent_type, is_none
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
@@ -54,6 +55,7 @@ def apply_rule(
 ) -> Applied:
     """Write the augmented primal of a call that follows ``rule``."""
     s.unit.relied.rules_used[rule] = None
+    s.unit.derivatives.steep |= is_steep(rule, args)
     apply = apply_partials if rule.definition is None else apply_definition
     applied = apply(s, rule, func, args, kwargs, name, temporary, origin, active)
     operands = [x for x in map(unstar, (*args, *kwargs.values())) if isinstance(x, Var)]
@@ -381,6 +383,7 @@ def apply_forward(
     """Write a call by a forward rule; return the atoms of the result and of its tangent."""
     definition: Any = rule.forward
     s.unit.relied.rules_used[rule] = None
+    s.unit.derivatives.steep |= is_steep(rule, primals)
     function = lower(definition)
     start = len(s.out)
     packed = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from adcompiler.dispatch.arguments import as_real, part_at
 from adcompiler.dispatch.calling import AtPoint
+from adcompiler.dispatch.finite import NotFinite
 from adcompiler.dispatch.compiled import Compiled
 from adcompiler.dispatch.entry import MAX_DIRECT, make_call
 from adcompiler.dispatch.options import Options
@@ -16,6 +17,6 @@ from adcompiler.dispatch.specialisations import Specialisations
 from adcompiler.dispatch.targets import differentiated_by_default, holds_floats
 
 __all__ = [
-    "MAX_DIRECT", "AtPoint", "Compiled", "Options", "Specialisations", "as_real",
+    "MAX_DIRECT", "AtPoint", "Compiled", "NotFinite", "Options", "Specialisations", "as_real",
     "differentiated_by_default", "holds_floats", "make_call", "part_at",
 ]

@@ -9,6 +9,7 @@ from typing import Any
 from adcompiler.dispatch.arguments import part_at
 from adcompiler.dispatch.compiled import Same
 from adcompiler.dispatch.cotangents import conform, conform_each, outline
+from adcompiler.dispatch.finite import NotFinite, is_finite
 from adcompiler.dispatch.linear_maps import Wanted
 from adcompiler.runtime import AliasedError, ObservedTypeError, StretchedError, Unfit
 from adcompiler.runtime.batches import (
@@ -99,7 +100,8 @@ class AtPoint:
     same shapes, and the same values of what is not differentiated. ``entry`` tells whose they are.
     ``along`` returns the derivatives, ``with_value`` behind the value; it may raise StretchedError
     or AliasedError, and what it returns may share storage with the constants. It is fast as long as
-    all seeds are about ``most`` numbers, unless that is None, or ``least`` seeds.
+    all seeds are about ``most`` numbers, unless that is None, or ``least`` seeds. Where it
+    ``is_tested``, NotFinite is raised for derivatives that are nan or infinite.
     """
 
     entry: Callable[..., Any]
@@ -109,6 +111,7 @@ class AtPoint:
     wanted: Sequence[tuple[str, int, tuple[Any, ...]]]
     most: int | None = None
     least: int = 1
+    is_tested: bool = False
 
     def constants(self, *tangents: Any) -> Any:
         """Return what the tangents decide, one seed for each element of their leading axes."""
@@ -118,18 +121,25 @@ class AtPoint:
         ))
 
     def along(self, constants: Any) -> Any:
-        """Return the derivatives along the tangents that ``constants`` are of."""
-        return self.entry(*self.args, constants)
+        """Return the derivatives along the tangents that ``constants`` are of.
+
+        NotFinite is raised where they may be nan for an infinite slope: other code masks that.
+        """
+        found = self.entry(*self.args, constants)
+        if self.is_tested and not is_finite(found[1] if self.with_value else found):
+            raise NotFinite
+        return found
 
 
 def at_point_along(
     entry: Callable[..., Any], first: Callable[..., Any], with_value: bool,
     wanted: Sequence[tuple[str, int, tuple[Any, ...]]], most: int | None = None, least: int = 1,
+    is_tested: bool = False,
 ) -> Callable[..., AtPoint]:
     """Return a function of the primals that returns the derivative along constant seeds there."""
 
     def at(*args: Any) -> AtPoint:
-        return AtPoint(entry, first, with_value, args, wanted, most, least)
+        return AtPoint(entry, first, with_value, args, wanted, most, least, is_tested)
 
     return at
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from adcompiler.dispatch.guards import Guard
 from adcompiler.dispatch.tiers import Tier
 from adcompiler.ir import types as t
+from adcompiler.runtime import own
 from adcompiler.structs import dataclass
 
 Same = tuple[tuple[int, int], ...]
@@ -22,7 +25,8 @@ class Compiled:
     ``entry`` is the emitted function (of a pair: the augmented primal), ``call`` what a call of the
     derivative calls; ``run`` what takes all arguments at once: for a pushforward those of ``call``
     and the tangents. ``uses`` counts how often it was looked up the long way; ``tier``
-    chooses between backends, if it is left to it.
+    chooses between backends, if it is left to it; ``bound`` are values that no import reaches.
+    ``masked`` returns the masked form, where that is what gives the derivative for some arguments.
     """
 
     entry: Callable[..., Any]
@@ -36,3 +40,13 @@ class Compiled:
     run: Callable[..., Any] | None = None
     uses: int = 0
     tier: Tier | None = None
+    bound: Mapping[str, Any] = field(default_factory=dict)
+    masked: Callable[..., Compiled | None] | None = None
+
+    def run_for(self, values: tuple[Any, ...]) -> Compiled:
+        """Return the code that gives the derivative for the values of all parameters."""
+        found = None
+        if self.masked is not None:
+            with suppress(Exception):  # what the call would raise
+                found = self.masked(*own(values))
+        return found or self

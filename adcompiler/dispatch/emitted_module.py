@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from adcompiler.compile.backends import BACKENDS
 from adcompiler.compile.modes import MODES, Mode
 from adcompiler.dispatch.calling import at_point, at_point_along, at_point_with
 from adcompiler.dispatch.linear_maps import Half, Wanted, linearized, pulled_back, recomputing
+from adcompiler.dispatch.masking import PLACES, Masked, masked_half, run_masked
 from adcompiler.dispatch.options import Options
 from adcompiler.dispatch.tiers import Tier
 from adcompiler.structs import dataclass
@@ -79,6 +80,24 @@ class EmittedModule:
             return linearized(self.entry, self.second, self.wanted)
         return run
 
+    def masking(
+        self, run: Callable[..., Any], masked: Masked, seeds: int
+    ) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
+        """Return ``run``, followed by the masked form where a derivative is not finite.
+
+        The second result gives that form, or None, for the arguments of a call.
+        """
+        if self.report.get("constants") or not self.report["slopes"]:
+            return run, None
+        if self.second is not None:
+            self.second.masked = partial(
+                masked_half, self.second, masked, self.name, self.one_by_one)
+            return run, None
+        place: int | None = PLACES.get(self.mode.name)
+        if self.mode.name == "grad" and not self.options.has_aux:
+            place = None
+        return run_masked(run, place, masked, seeds)
+
     def calling(
         self, run: Callable[..., Any], again: Callable[..., Any], made_of: tuple[Any, ...]
     ) -> Callable[..., Any]:
@@ -95,7 +114,9 @@ class EmittedModule:
         if self.report.get("constants"):
             name, *with_value = self.report["constants"]
             constants = getattr(self.module, name)
-            return at_point_along(self.entry, constants, bool(with_value), self.wanted)
+            return at_point_along(
+                self.entry, constants, bool(with_value), self.wanted,
+                is_tested=bool(self.report["slopes"]))
         if self.native and self.options.constant and not self.one_by_one:
             least: int | None = getattr(self.module, "SEEDS_TOGETHER", None)
             return at_point_with(run, self.wanted, least)

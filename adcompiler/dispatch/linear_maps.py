@@ -16,6 +16,7 @@ from adcompiler.dispatch.arguments import part_at
 from adcompiler.dispatch.cotangents import (
     Outline, conform, conform_each, outline, zero,
 )
+from adcompiler.dispatch.finite import is_finite
 from adcompiler.dispatch.linear_operators import linear_operator
 from adcompiler.dispatch.source_text import SourceText
 from adcompiler.runtime import own
@@ -32,28 +33,45 @@ Outlines = Sequence[tuple[Outline | None, str]]
 
 
 class Half:
-    """The second of two emitted functions; ``of`` is the name of the user's function."""
+    """The second of two emitted functions; ``of`` is the name of the user's function.
 
-    __slots__ = ("bound", "call", "name", "of", "text")
+    ``masked`` gives what is called in its place where a derivative is not finite, or None.
+    """
+
+    __slots__ = ("bound", "call", "masked", "name", "of", "text")
 
     def __init__(
-        self, call: Callable[..., Any], text: str, name: str, bound: Mapping[str, Any], of: str
+        self, call: Callable[..., Any], text: str, name: str, bound: Mapping[str, Any], of: str,
+        masked: Callable[[], Half | None] | None = None,
     ) -> None:
         self.call = call
         self.text = text
         self.name = name
         self.bound = bound
         self.of = of
+        self.masked = masked
+
+    def __call__(self, residuals: Any, *seeds: Any) -> Any:
+        """Return the derivative along seeds, by the masked form where it is not finite."""
+        found = self.call(residuals, *seeds)
+        if self.masked is None or is_finite(found):
+            return found
+        masked = self.masked()
+        return found if masked is None else masked.call(residuals, *seeds)
 
     def __reduce__(self) -> Any:
-        return half_again, (self.text, self.name, dict(self.bound), self.of)
+        masked = None if self.masked is None else self.masked()
+        return half_again, (self.text, self.name, dict(self.bound), self.of, masked)
 
 
-def half_again(text: str, name: str, bound: dict[str, Any], of: str) -> Half:
+def half_again(
+    text: str, name: str, bound: dict[str, Any], of: str, masked: Half | None = None
+) -> Half:
     """Return a function of an emitted module, of which the text was pickled."""
     module = load_module(None, text, EMITTED + name)
     vars(module).update(bound)
-    return Half(getattr(module, name), text, name, bound, of)
+    known = None if masked is None else lambda: masked
+    return Half(getattr(module, name), text, name, bound, of, known)
 
 
 class LinearMap:
@@ -101,7 +119,7 @@ class Pullback(LinearMap):
 
     def __call__(self, cotangent: Any) -> Any:
         """Return the cotangents of the arguments for a cotangent of the value."""
-        return self._half.call(self.residuals, conform(cotangent, self.structure))
+        return self._half(self.residuals, conform(cotangent, self.structure))
 
     def as_linear_operator(self) -> LinearOperator:
         back = outline(self(zero(self.structure)))
@@ -127,7 +145,7 @@ class PullbackOfEach(Pullback):
         given = conform_each(cotangents, self.structure)
         if no_seeds(given, "the cotangents"):
             return none_of(self(one_zero(given)))
-        backward = self._half.call
+        backward = self._half
         if not self.one_by_one:
             return backward(self.residuals, given)
         return pulled_each(backward, self.residuals, given)
@@ -174,7 +192,7 @@ class Pushforward(LinearMap):
 
     def __call__(self, *tangents: Any) -> Any:
         """Return the derivative of the value along the tangents of the arguments."""
-        return self._half.call(self.residuals, *given_tangents(tangents, self.outlines))
+        return self._half(self.residuals, *given_tangents(tangents, self.outlines))
 
     def as_linear_operator(self) -> LinearOperator:
         domain = Outline(tuple, None, None, {i: one for i, (one, _) in enumerate(self.outlines)})

@@ -15,6 +15,7 @@ class Options:
     """What is asked of the compiler for one function.
 
     ``alone`` says that the value of a pushforward is not asked for: None may stand in its place.
+    In ``masked`` code derivatives that are 0 stay 0 through infinite slopes.
     """
 
     mode: str
@@ -28,6 +29,7 @@ class Options:
     strict_types: bool = False
     debug: bool = False
     alone: bool = False
+    masked: bool = False
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:

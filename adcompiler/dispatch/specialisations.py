@@ -38,6 +38,7 @@ from adcompiler.dispatch.compiled import Compiled, Same
 from adcompiler.dispatch.guards import guard
 from adcompiler.dispatch.emitted_module import EmittedModule
 from adcompiler.dispatch.linear_maps import Pushforward
+from adcompiler.dispatch.masking import masked_form
 from adcompiler.dispatch.options import Options, backend_key, debugging, strict_types
 from adcompiler.dispatch.places import places_of
 from adcompiler.dispatch.slow import telling_if_slow
@@ -302,6 +303,7 @@ class Specialisations:
             self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
             equal_shapes, same, self.options.strict_primal, self.options.batched,
             self.options.constant, self.options.alone, debugging(self.options),
+            *(("masked",) if self.options.masked else ()),
             *backend_key(self.options.backend, self.options.parallel),
             *texts,
         )
@@ -342,7 +344,7 @@ class Specialisations:
             constant=self.options.constant, alone=self.options.alone,
             strict_primal=self.options.strict_primal,
             debug=debugging(self.options), backend=self.options.backend,
-            parallel=self.options.parallel, observed=observed,
+            parallel=self.options.parallel, masked=self.options.masked, observed=observed,
         )
 
     def compile_anew(
@@ -433,24 +435,29 @@ class Specialisations:
         """Import an emitted module and return its code, ready to be called."""
         module = load_module(path, text, EMITTED + name)
         vars(module).update(bound)
-        names = tuple(self.parameters[i].name for i in self.wrt)
         emitted = EmittedModule(
             module, path, text, name, bound, report, self.options, self.target.shown,
-            tuple(zip(names, self.wrt, self.parts, strict=True)))
+            tuple((self.parameters[i].name, i, p) for i, p in zip(
+                self.wrt, self.parts, strict=True)))
         run = emitted.running()
         tier = run if isinstance(run, Tier) else None
         seeds = emitted.mode.seeds if emitted.second is None else ""
+        each = self.options.batched and seeds == "tangents" and not emitted.one_by_one
+        many = len(self.wrt) if each else 0
+        s = self.of_one_seed() if emitted.one_by_one else self
+        masked = masked_form(s, types_, equal_shapes, same, observed)
+        run, form = emitted.masking(run, masked, many)
         if report.get("effects") == ["by call"]:
             run = with_effects(run, self.target.function, self.parameters)
-        each = self.options.batched and seeds == "tangents" and not emitted.one_by_one
         run = self.allowing(
             run, report, types_, equal_shapes, same, observed,
-            emitted.one_by_one if seeds else None, len(self.wrt) if each else 0)
+            emitted.one_by_one if seeds else None, many)
         call = emitted.calling(run, pushed_again, (self.function, self.options))
         run = call if emitted.mode.halves else run
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(
-            emitted.entry, call, text, path, types_, tests, report, captured, run, tier=tier)
+            emitted.entry, call, text, path, types_, tests, report, captured, run, tier=tier,
+            bound=bound, masked=None if seeds or captured else form)
 
     def allowing(
         self, run: Callable[..., Any], report: dict[str, Any], types_: tuple[t.Type, ...],
@@ -490,6 +497,4 @@ def pushed_again(
     """Return the pushforward of a function at some arguments, how one is pickled."""
     s = Specialisations(function, options)
     values = args[: len(s.parameters)]
-    _, push = s.run(s.find(values)[0], values)
-    made: Pushforward = push
-    return made
+    return s.run(s.find(values)[0], values)[1]  # type: ignore[no-any-return]

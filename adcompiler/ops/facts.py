@@ -269,6 +269,10 @@ class Facts:
     """It makes plain arrays of all that it is given, whatever their classes, and computes with
     these."""
 
+    finite: bool | None = None
+    """Its derivatives are finite wherever its arguments and its value are: no slope of it is
+    infinite."""
+
     def over(self, other: Facts) -> Facts:
         """Return these facts, with those of ``other`` where nothing is said here."""
         if other is UNKNOWN:

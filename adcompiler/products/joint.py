@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from adcompiler.derive.masking import masked, may_be_masked
 from adcompiler.derive.pairs import Pairs
-from adcompiler.derive.reverse.reverser import reverse
+from adcompiler.derive.reverse.reverser import Reversed, reverse
 from adcompiler.errors import ArgumentsError
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Block, Call, Const, Function, Let, Var
+from adcompiler.ir.nodes import Atom, Block, Call, Const, Function, Let, Statement, Var
+from adcompiler.ir.visit import substitute_block
 from adcompiler.products.finish import finished_bars
 from adcompiler.products.ownership import given_back_at_end, kept_from_sweep
 from adcompiler.products.pair import effects_outside, pair_functions
@@ -40,7 +42,12 @@ def gradient(
         [*typed.params, *inputs],
     )
     statements = [*typed.entry, *both.forward]
-    if isinstance(output_bar, Var):
+    both.sweep = sweep_masked(unit, both, output_bar, inputs)
+    if isinstance(output_bar, Var) and isinstance(unit.type(output), t.Scalar):
+        swept = substitute_block(Block(tuple(both.sweep)), {output_bar: Const(1.0)})
+        both.sweep = list(swept.statements)
+        both.bars = [Const(1.0) if bar == output_bar else bar for bar in both.bars]
+    elif isinstance(output_bar, Var):
         call = Call(Const(seed), (both.value, Const(typed.shown)))
         statements.append(Let(output_bar, call, origin.reversed()))
     results: list[Atom] = [both.value] if with_value else []
@@ -68,13 +75,27 @@ def gradient(
     return Product([*functions, *plain_functions(functions)], {name: doc}, effects=effects)
 
 
+def sweep_masked(
+    unit: Unit, both: Reversed, seed_bar: Atom, inputs: list[Var]
+) -> list[Statement]:
+    """Return the sweep, in which cotangents that are 0 stay 0 where that is wanted."""
+    if not isinstance(seed_bar, Var):
+        return both.sweep
+    one = seed_bar if isinstance(unit.type(seed_bar), t.Scalar) else None
+    block = masked(unit, Block((*both.forward, *both.sweep)), [seed_bar], inputs, one=one)
+    return list(block.statements[len(both.forward) :])
+
+
 def cotangent_of_result(unit: Unit, output: Atom) -> Atom:
-    """Return the cotangent that the sweep starts from: 1.0, or a variable for an array of one."""
+    """Return the cotangent that the sweep starts from: 1.0, or a variable for an array of one.
+
+    Masked code follows it, so that it is a variable there.
+    """
     type_ = unit.type(output)
-    if isinstance(type_, t.Scalar):
+    if isinstance(type_, t.Scalar) and not may_be_masked(unit):
         return Const(1.0)
     output_bar = Var(f"{output.name}_bar" if isinstance(output, Var) else "seed_bar", False)
-    unit.types[output_bar] = type_
+    unit.types[output_bar] = t.FLOAT if isinstance(type_, t.Scalar) else type_
     unit.shapes[output_bar] = unit.shape_class(output)
     return output_bar
 

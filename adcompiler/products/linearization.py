@@ -16,6 +16,7 @@ from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import is_mutable, written_operand
 from adcompiler.derive.forward.forwarder import push
 from adcompiler.derive.forward.tangents import Tangents
+from adcompiler.derive.masking import masked
 from adcompiler.derive.pairs import Pushes, as_added
 from adcompiler.ir import types as t
 from adcompiler.ir.dataflow import Flow
@@ -63,6 +64,7 @@ def linearization(unit: Unit, typed: Typed) -> Product:
     with s.writing_to(statements):
         y_dot = finished_dot(s, pushed, origin)
     block = tidied(Block(tuple(statements), (pushed.value, y_dot)), unit)
+    block = masked(unit, block, duals.values(), duals)
     primal = Function(f"{name}_linearized", all_params(unit, typed), block, origin)
     *both, residuals = two_functions(s, primal, list(duals.values()), f"{name}_tangent", own=True)
     docs = {
@@ -96,6 +98,7 @@ def called_functions(unit: Unit, pushes: Pushes) -> list[Function]:
         with s.writing_to(statements):
             y_dot = pushed.dot or Tangents(s).zero_of(pushed.value, callee.origin)
         block = tidied(Block(tuple(statements), (pushed.value, y_dot)), unit)
+        block = masked(unit, block, duals.values(), duals)
         primal = replace(callee, name=one.linearized.name, body=block)
         first, second, _ = two_functions(
             s, primal, list(duals.values()), one.tangent.name, own=False

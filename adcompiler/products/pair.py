@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from adcompiler.analyses.purity import Purity
+from adcompiler.derive.masking import masked
 from adcompiler.derive.pairs import Pairs, as_added
 from adcompiler.derive.reverse.cotangents import Cotangents, cotangent_type
 from adcompiler.derive.reverse.reverser import reverse
@@ -107,9 +108,8 @@ def pair_halves(
         bars = finished_bars(s, both, inputs, origin) if own else [
             inner_bar(s, var, g, at) for var, g in zip(inputs, both.bars, strict=True)
         ]
-    joint = optimise(
-        Block((*entry, *both.forward, *sweep), (both.value, *bars)), unit, join=False
-    )
+    joint = Block((*entry, *both.forward, *sweep), (both.value, *bars))
+    joint = masked(unit, optimise(joint, unit, join=False), [y_bar], inputs, is_optimised=True)
     forward, backward = split_at_reverse(joint, y_bar)
     value, *bars = joint.yields
     if batched:

@@ -12,6 +12,7 @@ from adcompiler.analyses.purity import Purity
 from adcompiler.derive.forward.forwarder import Forwarder, Pushed, push
 from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
 from adcompiler.derive.forward.transposing import forward_only
+from adcompiler.derive.masking import masked
 from adcompiler.derive.pairs import Pushes, as_added
 from adcompiler.derive.taylor.forwarder import SeriesForwarder
 from adcompiler.ir import types as t
@@ -65,7 +66,9 @@ def pushforward(
     with s.writing_to(statements):
         y_dot = finished_dot(s, pushed, origin)
     params = (*all_params(unit, typed), *(Param(var, 1) for var in duals.values()))
-    block = tidied(Block(tuple(statements), (pushed.value, y_dot)), unit)
+    block = masked(
+        unit, Block(tuple(statements), (pushed.value, y_dot)), duals.values(), duals)
+    block = tidied(block, unit)
     if batched and duals:
         along = of_all_orders if series else of_many_seeds
         block = along(s, block, list(duals.values()), (1,), origin)
@@ -259,7 +262,8 @@ def push_functions(unit: Unit, pushes: Pushes, series: bool = False) -> list[Fun
             orders = Var("orders", False)
             unit.types[orders] = t.INT
             params = (*params, Param(orders, 1))
-            block = tidied(Block(tuple(statements), (pushed.value, y_dot)), unit)
+            block = Block(tuple(statements), (pushed.value, y_dot))
+            block = tidied(masked(unit, block, duals.values(), duals), unit)
             block = of_all_orders(s, block, list(duals.values()), (1,), callee.origin, orders)
             statements, (value, y_dot) = list(block.statements), block.yields
         else:
@@ -267,7 +271,7 @@ def push_functions(unit: Unit, pushes: Pushes, series: bool = False) -> list[Fun
         with s.writing_to(statements):
             both = s.let(Pack("tuple", (value, y_dot)), t.UNKNOWN, "both", callee.origin)
         body = Block(tuple(statements), (both,), callee.body.diverges)
-        functions.append(Function(
-            one.pushforward.name, params, body if series else tidied(body, unit), callee.origin
-        ))
+        if not series:
+            body = tidied(masked(unit, body, duals.values(), duals), unit)
+        functions.append(Function(one.pushforward.name, params, body, callee.origin))
     return functions

@@ -36,7 +36,10 @@ class Settings:
     ``parallel`` a backend spreads independent loops over threads. With ``tangents`` derivatives of
     first order are those of what is computed, from the start on; where their orders have no end,
     ``endless``. ``by_entries`` follows sparse matrices entry by entry. With ``by_symmetry`` the
-    derivative of a gradient is that along a tangent: a Hessian is symmetric.
+    derivative of a gradient is that along a tangent: a Hessian is symmetric. In ``masked`` code
+    derivatives that are 0 stay 0 through infinite slopes, in ``careful`` code where slopes may be
+    such. What ``runs_later`` than the forward pass
+    has to read the same of that whether it is masked or not.
     """
 
     strict_primal: bool = False
@@ -51,6 +54,9 @@ class Settings:
     endless: bool = False
     by_entries: bool = False
     by_symmetry: bool = False
+    masked: bool = False
+    careful: bool = False
+    runs_later: bool = False
 
 
 @dataclass(eq=False)
@@ -163,13 +169,16 @@ class Derivatives:
 
     ``emitted`` holds their functions, and which of them are opened; ``around`` counts the
     derivatives around of which the code will be compiled again; ``gradients`` says whether a
-    gradient is among them.
+    gradient is among them, ``steep`` whether any slope that the code computes may be infinite.
+    Code that ``acts`` must not run twice.
     """
 
     compiled: dict[Any, Any] = field(default_factory=dict)
     emitted: dict[Any, bool] = field(default_factory=dict)
     around: int = 0
     gradients: bool = False
+    steep: bool = False
+    acts: bool = False
 
 
 @dataclass(eq=False)

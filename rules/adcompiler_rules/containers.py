@@ -6,6 +6,7 @@ import numpy as np
 
 import adcompiler_rules.cotangents
 import adcompiler_rules.kinks
+import adcompiler_rules.masked
 import adcompiler_rules.sequence_adjoints  # noqa: F401 (registers its rules)
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler.runtime import (

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-import adcompiler_rules.recurrences  # noqa: F401
+import adcompiler_rules.recurrences
+import adcompiler_rules.slopes  # noqa: F401
 from adcompiler.rulekit import (
     Call, Domain, alias, call, facts, non_differentiable, rrule, scalar_rule,
 )

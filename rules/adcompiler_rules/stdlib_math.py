@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import scipy  # its subpackages are imported when they are first asked for
 
-import adcompiler_rules.recurrences  # noqa: F401
+import adcompiler_rules.recurrences
+import adcompiler_rules.slopes  # noqa: F401
 from adcompiler.rulekit import Call, call, non_differentiable, rrule, scalar_rule
 from adcompiler.runtime import project
 from adcompiler.runtime.kinks import first_derivative

@@ -109,7 +109,7 @@ WORDS = {
     "exhausts": "exhausts", "passes_on": "lets exceptions pass", "form": "form: {}",
     "total": "total for {}", "classes": "typed by classes", "rounded": "rounded",
     "of_form": "reads form alone", "read_only": "read-only", "updates": "updates its first",
-    "fresh": "fresh", "unwraps": "unwraps",
+    "fresh": "fresh", "unwraps": "unwraps", "finite": "finite slopes",
 }
 """What is said of facts that are a word, or true."""
 

@@ -17,6 +17,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.values import EXACT, WIDE, Declined, Num, Several
 from adcompiler.backends.native.writer import Raising, Writer
 from adcompiler.runtime import stays_real
+from adcompiler.runtime.masked import masked_product, masked_quotient, zero_product
 from adcompiler.runtime.sequences import share
 
 ONE = Number(1.0)
@@ -107,6 +108,22 @@ def quotient(w: Writer, a: Num, b: Num) -> Num:
     a, b = numbers(a, b)
     b = divisor(w, b)
     return Num(Binary("/", w.as_float(a).expr, w.as_float(b).expr), FLOAT)
+
+
+def masked(write: Callable[..., Num], both: bool = False) -> Callable[..., Num]:
+    """Return what writes a product or quotient that is 0 where its first operand is.
+
+    Or where either of ``both`` is.
+    """
+
+    def masked_write(w: Writer, a: Num, b: Num) -> Num:
+        a, b = (Num(w.named("factor", w.as_float(one).expr), FLOAT) for one in numbers(a, b))
+        zero: Expr = Binary("==", a.expr, Number(0.0))
+        if both:
+            zero = Binary("or", zero, Binary("==", b.expr, Number(0.0)))
+        return Num(Choose(zero, Number(0.0), write(w, a, b).expr), FLOAT)
+
+    return masked_write
 
 
 def floored(sign: str) -> Callable[[Writer, Num, Num], Num]:
@@ -463,7 +480,8 @@ TABLE: dict[Any, Callable[..., Any]] = {
     operator.xor: bits("!=", "xor"), operator.lshift: shifted("left"),
     operator.rshift: shifted("right"), operator.invert: inverted, float: one_number,
     int: as_integer("int"), min: extreme("<"), max: extreme(">"),
-    share: shares, stays_real: real_power,
+    share: shares, stays_real: real_power, masked_product: masked(product),
+    masked_quotient: masked(quotient), zero_product: masked(product, both=True),
 }
 """What is written for each function of numbers, by what it means, or itself."""
 OF_EACH: dict[Any, Callable[..., Any]] = {

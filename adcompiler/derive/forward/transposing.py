@@ -16,6 +16,7 @@ from typing import Any, TypeGuard
 
 from adcompiler.analyses.activity import active_variables, varied_variables
 from adcompiler.analyses.storage import METADATA
+from adcompiler.derive.pairs import CalleePart
 from adcompiler.derive.reverse.cotangents import Cotangents, cotangent_type
 from adcompiler.derive.reverse.pending_regions import finish
 from adcompiler.derive.reverse.reverser import Reverser
@@ -149,9 +150,9 @@ def reversed_along(
     return [*finish(forward), *out], ends[0] if ends else None
 
 
-def dependents(body: Block, start: Var) -> set[Atom]:
-    """Return the variables whose values depend on that of ``start``, not on its form only."""
-    found = _Dependents({start})
+def dependents(body: Block, *starts: Atom) -> set[Atom]:
+    """Return the variables whose values depend on those of ``starts``, not on their form only."""
+    found = _Dependents(set(starts))
     size = -1
     while size != found.size:
         size = found.size
@@ -189,6 +190,9 @@ class _Dependents:
                     which = {i for i, item in enumerate(items) if self.touches(unstar(item))}
                     if which:
                         self.items.setdefault(target, set()).update(which)
+                case Let(target, Call(Const(CalleePart(role="pushforward"))), _):
+                    if any(map(self.touches, operands(statement.rhs))):
+                        self.items.setdefault(target, set()).add(1)  # beside the value
                 case Let(target, Item(obj, Const(int() as index)), _) if obj in self.items:
                     if obj in self.whole or index in self.items[obj]:
                         self.whole.add(target)

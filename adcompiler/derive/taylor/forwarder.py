@@ -26,6 +26,7 @@ from adcompiler.derive.forward.forwarder import Forwarder
 from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
 from adcompiler.derive.forward.transposing import form_only, sources_of
 from adcompiler.derive.reverse.calls import plain_function
+from adcompiler.derive.slopes import is_steep
 from adcompiler.derive.taylor.recurrences import RESULT, is_of_numbers, recurrence
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
@@ -118,6 +119,7 @@ class SeriesForwarder(Forwarder):
             return False
         function, args = found
         self.s.unit.relied.rules_used[rule] = None
+        self.s.unit.derivatives.steep |= is_steep(rule, atoms)
         self.plain(target, rhs, origin)
         given = [self.packed(a, origin) if isinstance(a, tuple) else a for a in args]
         given = [target if a is RESULT else a for a in given]

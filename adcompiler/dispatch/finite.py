@@ -1,0 +1,36 @@
+"""A test of finished derivatives: is any of them nan or infinite?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from adcompiler.runtime.records import is_record, state_of
+
+
+class NotFinite(Exception):
+    """A derivative is nan or infinite: masked code is to compute it."""
+
+
+def is_finite(found: Any) -> bool:
+    """Say whether a number, an array, or all that a container holds is neither nan nor infinite."""
+    if type(found) is float:
+        return found - found == 0.0
+    if isinstance(found, np.ndarray):
+        kind = found.dtype.kind
+        if kind not in "fc":
+            return True
+        if kind == "f" and math.isfinite(  # a fourth of what the other test takes
+            found.dot(found) if found.ndim == 1 else np.vdot(found, found)
+        ):
+            return True
+        return bool(np.isfinite(found).all())
+    if isinstance(found, (np.inexact, complex)):
+        return bool(np.isfinite(found))
+    if isinstance(found, dict):
+        return all(map(is_finite, found.values()))
+    if isinstance(found, (tuple, list)):
+        return all(map(is_finite, found))
+    return not is_record(found) or is_finite(state_of(found))
