@@ -16,6 +16,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ops.registry import hashable
 from adcompiler.runtime import choose, record
 from adcompiler.specialise.storage.state import Change, Reference, State
+from adcompiler.specialise.storage.stored_types import may_hold
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Place, Read
 
@@ -186,9 +187,9 @@ class Aliases:
         """
         for other in self.roots(atom):
             for third in list(self.state.may_alias.get(other, ())):
-                self.pair(root, third)
+                self.pair(root, third, root if within else None)
             if within:
-                self.pair(root, other)
+                self.pair(root, other, root)
                 self.holds.setdefault(root, set()).add(other)
             else:
                 self.alias(root, other)
@@ -199,6 +200,7 @@ class Aliases:
             self.state.may_alias.get(other, set()).discard(root)
         self.state.invalidated.pop(root, None)
         self.state.exclusive.pop(root, None)
+        self.state.spines.discard(root)
         self.state.latest.pop(root, None)
 
     def roots(self, atom: Atom) -> Iterable[Var]:
@@ -249,14 +251,30 @@ class Aliases:
             waiting += new
         return root in seen
 
-    def pair(self, a: Var, b: Var) -> None:
-        """Note that two roots may share storage, in a way that ``holds`` tells."""
+    def pair(self, a: Var, b: Var, holder: Var | None = None) -> None:
+        """Note that two roots may share storage, in a way that ``holds`` tells.
+
+        If one is a ``holder`` of the other, or of what that shares, the other is no part of it.
+        """
         if a is b:
             return
         self.state.may_alias.setdefault(a, set()).add(b)
         self.state.may_alias.setdefault(b, set()).add(a)
-        for root in (a, b):
-            self.state.exclusive[self.state.value(root)] = False
+        for root, other in ((a, b), (b, a)):
+            value = self.state.value(root)
+            kept = self.owns_spine(value) and (root is holder or not may_hold(
+                self.s.unit.type(other), self.s.unit.type(value)))
+            self.state.exclusive[value] = False
+            (self.state.spines.add if kept else self.state.spines.discard)(value)
+
+    def owns_spine(self, atom: Atom) -> bool:
+        """Say whether a value is a list or dict that nobody else refers to as a whole."""
+        return isinstance(self.s.unit.type(atom), (t.List, t.Dict)) and (
+            atom in self.state.spines or self.is_exclusive(atom))
+
+    def is_exclusive(self, atom: Atom) -> bool:
+        """Say whether the storage of a value is nobody else's; see ``Ownership``."""
+        raise NotImplementedError
 
     def derive(self, made: Atom, sources: Iterable[Any], slots: bool = False) -> None:
         """Note what an iterator reads when it is run through: written before, it has another end.

@@ -77,10 +77,10 @@ class Carried(Walked):
             heap.advance(
                 root, param, self.rebound.get(root), grown=self.grown.get(root, ()),
                 content=root in self.content,
-                copied=root not in self.not_ours and not heap.is_exclusive(start),
+                copied=self.needs_copy(heap, root, start),
             )
             heap.levels[param] = heap.level
-            heap.state.exclusive[param] = root not in self.not_ours
+            self.own_as_guessed(heap, root, param)
             assert start is not param
         for i, value in enumerate(params):
             if i not in self.same and isinstance(value, Var) and value is not self.first[i]:
@@ -160,7 +160,7 @@ class Carried(Walked):
         """Return the carried values of roots, and make the loop's results their latest values."""
         unit, stores = self.s.unit, Stores()
         for root, param in self.params.items():
-            if root not in self.not_ours and not heap.is_exclusive(heap.state.value(root)):
+            if self.needs_copy(heap, root, heap.state.value(root)):
                 heap.copied(root, self.node.origin)
             init = heap.state.value(root)
             last = exit_.value(root)
@@ -178,8 +178,21 @@ class Carried(Walked):
                 content=heap.content_between(param, (last,)),
                 copied=bool(heap.copies_between(param, (last,))),
             )
-            heap.state.exclusive[result] = root not in self.not_ours
+            self.own_as_guessed(heap, root, result)
         return stores
+
+    def needs_copy(self, heap: Heap, root: Var, start: Atom) -> bool:
+        """Say whether a root is copied before the loop, which writes into it."""
+        if root not in self.not_ours:
+            return not heap.is_exclusive(start)
+        return root not in self.lent and not heap.owns_spine(start)
+
+    def own_as_guessed(self, heap: Heap, root: Var, value: Var) -> None:
+        """Enter who holds the storage of a value that the loop carries for a root, or leaves."""
+        heap.state.exclusive[value] = root not in self.not_ours
+        heap.state.spines.discard(value)
+        if root in self.not_ours - self.lent:
+            heap.state.spines.add(value)
 
     def adopt_results(
         self, heap: Heap, exit_: State, yields: tuple[Atom, ...], results: Sequence[Atom],

@@ -38,6 +38,8 @@ class Changes(Aliases):
             self.levels.setdefault(new, self.level)
         if before in self.state.exclusive:
             self.state.exclusive[new] = self.state.exclusive[before]
+        if before in self.state.spines:
+            self.state.spines.add(new)
         if origin is None:
             return
         self.refuse_foreign(root, origin)
@@ -204,6 +206,8 @@ class Changes(Aliases):
         for root, latest in state.latest.items():
             if latest is old:
                 state.latest[root] = new
+        if old in state.spines:
+            state.spines.add(new)
         for others in state.may_alias.values():
             if old in others:
                 others.discard(old)

@@ -148,7 +148,7 @@ def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
             s.unit.writes.rearranged[inner] = ((value, False),)  # the others were there before
         heap.write(obj, (), inner, origin, grown=(len(there.steps),))
     else:
-        base = heap.exclusive_value(there.root, origin)
+        base = heap.spine_value(there.root, origin)
         if not isinstance(s.unit.type(base), t.List):
             refuse(s, obj, "appending to", origin)
             return

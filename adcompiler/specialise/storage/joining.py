@@ -50,7 +50,9 @@ class Joining(Writing):
     def merge(self, a: State, b: State) -> dict[Var, tuple[Atom, Atom]]:
         """Return the roots that differ after two arms; what else is known of both is joined."""
         lost = Invalidated({**a.invalidated, **b.invalidated}, a.invalidated.asked)
-        merged = State(dict(a.latest), {}, lost, {**a.exclusive})
+        merged = State(dict(a.latest), {}, lost, {**a.exclusive}, a.spines & b.spines)
+        for one, two in ((a, b), (b, a)):
+            merged.spines |= {value for value in one.spines if two.exclusive.get(value)}
         for state in (a, b):
             for root, others in state.may_alias.items():
                 merged.may_alias.setdefault(root, set()).update(others)
@@ -76,6 +78,7 @@ class Joining(Writing):
     def join_root(self, root: Var, var: Var, start: Atom, values: Sequence[Atom]) -> None:
         """Make ``var`` the latest value of a root: ``start`` before a region, then ``values``."""
         exclusive = all(map(self.is_exclusive, values))
+        spine = all(map(self.owns_spine, values))
         self.state.latest[root] = start
         self.advance(
             root, var, self.rebound_between(start, values),
@@ -84,6 +87,8 @@ class Joining(Writing):
             copied=bool(self.copies_between(start, values)),
         )
         self.state.exclusive[var] = exclusive
+        self.state.spines -= {var}
+        self.state.spines |= {var} if spine else set()
 
     def aliases_when_held(self, state: State, roots: Iterable[Var]) -> dict[Var, set[Var]]:
         """Return what may share storage in a state once some roots are not known by their parts."""

@@ -71,6 +71,11 @@ class Ownership(Changes):
             return base
         return self.copied(root, origin)
 
+    def spine_value(self, root: Var, origin: Origin) -> Atom:
+        """Return the latest value of a root that can be given another item, or one more."""
+        base = self.state.value(root)
+        return base if self.owns_spine(base) else self.exclusive_value(root, origin)
+
     def copied(self, root: Var, origin: Origin) -> Atom:
         """Write a copy of a root's latest value, and make that the latest one."""
         base = self.state.value(root)

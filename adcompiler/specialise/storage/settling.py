@@ -37,6 +37,7 @@ class Settling:
         self.same: set[int] = set()
         self.roots: dict[Var, t.Type] = {}
         self.not_ours: set[Var] = set()
+        self.lent: set[Var] = set()
         self.rebound: dict[Var, int] = {}
         self.grown: dict[Var, set[int]] = {}
         self.content: set[Var] = set()
@@ -138,6 +139,13 @@ class Settling:
                 not heap.is_exclusive(latest)
             ):
                 self.not_ours.add(root)
+                if not isinstance(type_, (t.List, t.Dict)):
+                    self.lent.add(root)
+                stable = False
+            elif root in self.params and root in self.not_ours and root not in self.lent and (
+                not heap.owns_spine(latest)
+            ):
+                self.lent.add(root)
                 stable = False
         for root, param in self.params.items():
             depth = heap.rebound_between(param, (heap.state.value(root),))

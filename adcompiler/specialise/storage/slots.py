@@ -82,7 +82,7 @@ def taken(s: Writer, root: Var, value: Atom, owned: bool, origin: Origin) -> Ato
     """
     heap = heap_of(s)
     if lies_in(heap, value, root) and root not in heap.state.invalidated:
-        heap.exclusive_value(root, origin)
+        heap.spine_value(root, origin)
         value = read_from_copy(heap, heap.current(value, origin), root, origin)
     if not takes_copies(heap, root, value, owned) and not is_outdated(heap, value, root):
         return value

@@ -105,20 +105,22 @@ class State:
     share storage; ``invalidated`` those that may have been written through another one, with the
     place.
     ``exclusive`` says of values whether nobody else holds their storage, where that is not clear
-    from how they were made. ``choices`` are the roots that are one of two others.
+    from how they were made; ``spines`` are lists and dicts that nobody else refers to, though
+    somebody may refer to what they hold. ``choices`` are the roots that are one of two others.
     """
 
     latest: dict[Var, Atom] = field(default_factory=dict)
     may_alias: dict[Var, set[Var]] = field(default_factory=dict)
     invalidated: Invalidated = field(default_factory=Invalidated)
     exclusive: dict[Atom, bool] = field(default_factory=dict)
+    spines: set[Atom] = field(default_factory=set)
     choices: dict[Var, Choice] = field(default_factory=dict)
 
     def copy(self) -> State:
         """Return an independent copy."""
         return State(
             dict(self.latest), {root: set(others) for root, others in self.may_alias.items()},
-            self.invalidated.copy(), dict(self.exclusive), dict(self.choices),
+            self.invalidated.copy(), dict(self.exclusive), set(self.spines), dict(self.choices),
         )
 
     def value(self, root: Var) -> Atom:

@@ -43,7 +43,8 @@ class Writing(Alternatives):
         steps = tuple(
             step_with(step, lambda index: self.apart_from(atom, index, origin)) for step in steps
         )
-        base = self.exclusive_value(root, origin)
+        whose = self.spine_value if rebound == 0 and not there.steps else self.exclusive_value
+        base = whose(root, origin)
         type_ = self.written_type(base, (*there.steps, *steps), value)
         new = self.s.let(
             Update(base, (*there.steps, *steps), value, adds), type_, root.name, origin, False
