@@ -51,8 +51,8 @@ class Joining(Writing):
         """Return the roots that differ after two arms; what else is known of both is joined."""
         lost = Invalidated({**a.invalidated, **b.invalidated}, a.invalidated.asked)
         merged = State(dict(a.latest), {}, lost, {**a.exclusive}, a.spines & b.spines)
-        for one, two in ((a, b), (b, a)):
-            merged.spines |= {value for value in one.spines if two.exclusive.get(value)}
+        for state, other in ((a, b), (b, a)):
+            merged.spines |= {value for value in state.spines if other.exclusive.get(value)}
         for state in (a, b):
             for root, others in state.may_alias.items():
                 merged.may_alias.setdefault(root, set()).update(others)

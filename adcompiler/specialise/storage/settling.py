@@ -17,9 +17,10 @@ class Settling:
     """What one loop carries, as far as the trials so far have shown.
 
     ``same`` holds the positions of variables that keep referring to one object; ``roots`` the
-    roots that the body writes; ``not_ours`` those of them that it cannot write into in place, and
-    ``rebound`` the depth at which it gives slots of them other objects; ``grown`` the
-    depths of lists in them whose end changes, ``content`` those whose objects change themselves.
+    roots that the body writes; ``not_ours`` those of them that it cannot write into in place,
+    ``lent`` those of these that are no lists and dicts which only it refers to, and ``rebound`` the
+    depth at which it gives slots of them other objects; ``grown`` the depths of lists in them whose
+    end changes, ``content`` those whose objects change themselves.
     ``reshaped`` are the positions of carried arrays whose shapes may change.
     ``over`` are iterators that the loop runs over and that read storage; ``walked`` the
     positions of iterables that the body writes into: their items are read by position.
