@@ -136,17 +136,7 @@ class Settling:
             elif t.join(self.roots[root], type_) != self.roots[root]:
                 self.roots[root] = t.join(self.roots[root], type_)
                 stable = False
-            elif root in self.params and root not in self.not_ours and (
-                not heap.is_exclusive(latest)
-            ):
-                self.not_ours.add(root)
-                if not isinstance(type_, (t.List, t.Dict)):
-                    self.lent.add(root)
-                stable = False
-            elif root in self.params and root in self.not_ours and root not in self.lent and (
-                not heap.owns_spine(latest)
-            ):
-                self.lent.add(root)
+            elif root in self.params and self.is_held(heap, root, latest):
                 stable = False
         for root, param in self.params.items():
             depth = heap.rebound_between(param, (heap.state.value(root),))
@@ -176,6 +166,21 @@ class Settling:
             set(self.shared_params), set(self.walked), self.moves(heap), set(self.written),
         )
         return stable
+
+    def is_held(self, heap: Heap, root: Var, latest: Atom) -> bool:
+        """Note whether somebody else holds a root at the end of an iteration; say if that is new.
+        """
+        if root not in self.not_ours:
+            if heap.is_exclusive(latest):
+                return False
+            self.not_ours.add(root)
+            if not isinstance(self.s.unit.type(latest), (t.List, t.Dict)):
+                self.lent.add(root)
+            return True
+        if root in self.lent or heap.owns_spine(latest):
+            return False
+        self.lent.add(root)
+        return True
 
     def settle_variables(self, attempt: Iteration, yields: tuple[Atom, ...]) -> bool:
         heap, s = self.heap, self.s
