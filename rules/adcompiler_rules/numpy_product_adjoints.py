@@ -5,7 +5,8 @@ The adjoint of a product is a product of ``g`` and the other operand.
 
 import numpy as np
 
-from adcompiler.rulekit import call, complexes, frule, rrule
+from adcompiler.rulekit import call, complexes, frule, non_differentiable, rrule
+from adcompiler.rulekit.problems import UncoveredError
 from adcompiler.runtime.linear_algebra import cofactors
 from adcompiler.runtime.products import (
     cross_adjoint_left,
@@ -222,6 +223,21 @@ def multi_dot_adjoint_rule(g, arrays):
     return multi_dot_adjoint(g, arrays), multi_dot_adjoint_pullback
 
 
+def regular(a):
+    """Return matrices; raise where one is singular."""
+    check_regular(a)
+    return a
+
+
+def check_regular(a):
+    """Raise where the second derivative of a determinant is not known."""
+    if not np.all(np.linalg.det(a)):
+        raise UncoveredError("det() has no second derivative at singular matrices")
+
+
+non_differentiable(check_regular, pure=False)
+
+
 @rrule(cofactors, domain=lambda rng: [
     call(rng.normal(size=(2, 3, 3))), call(complexes(rng, 2, 2)),
 ])
@@ -230,7 +246,7 @@ def cofactors_rule(a):
     y = cofactors(a)
 
     def cofactors_pullback(dy):
-        inverse = np.conj(np.linalg.inv(a))
+        inverse = np.conj(np.linalg.inv(regular(a)))
         det = np.expand_dims(np.conj(np.linalg.det(a)), (-2, -1))
         transposed = np.swapaxes(inverse, -1, -2)
         along = np.sum(transposed * dy, axis=(-2, -1), keepdims=True) * transposed

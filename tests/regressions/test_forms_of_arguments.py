@@ -4,7 +4,8 @@
 import numpy as np
 import pytest
 import scipy.stats as st
-from adcompiler import grad, hessian, jvp
+from adcompiler import grad, hessian, hvp, jvp
+from adcompiler.errors import UncoveredError
 from adcompiler.rulekit import scalar_rule
 
 SQUARE = np.array([[0.3, 0.7, 1.1], [0.2, 0.5, 0.9], [1.0, 0.1, 0.4]])
@@ -85,3 +86,13 @@ def test_distributions_take_data_as_lists():
     ):
         wanted = (f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6
         assert grad(f)(1.3) == pytest.approx(wanted, rel=1e-6)
+
+
+def test_second_derivatives_of_determinants_of_singular_matrices_are_refused():
+    at = SQUARE + np.eye(3)
+    along = (grad(np.linalg.det)(at + 1e-6 * SQUARE) - grad(np.linalg.det)(at)) / 1e-6
+    assert np.allclose(hvp(np.linalg.det, at, SQUARE), along, rtol=1e-4)
+    for singular in (np.zeros((3, 3)), np.ones((3, 3)), np.diag([1.0, 2.0, 0.0])):
+        assert np.allclose(grad(np.linalg.det)(singular), differences(np.linalg.det, singular))
+        with pytest.raises(UncoveredError, match="det"):
+            hessian(np.linalg.det)(singular)
