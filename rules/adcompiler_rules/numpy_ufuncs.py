@@ -21,7 +21,7 @@ from adcompiler.rulekit import (
     scalar_rule,
 )
 from adcompiler.runtime import project
-from adcompiler.runtime.elementwise import log_of_base
+from adcompiler.runtime.elementwise import is_known, log_of_base
 
 ANY = (-2.0, 2.0)
 POSITIVE = (0.1, 3.0)
@@ -236,11 +236,13 @@ def sign_rule(x):
     y = np.sign(x)
 
     def sign_pullback(dy):
-        if SIGN_IS_PHASE and np.iscomplexobj(x):
+        turns = SIGN_IS_PHASE and np.iscomplexobj(x)
+        if turns:
             size = np.abs(x)
             across = dy - y * np.real(np.conj(y) * dy)
             return project(np.where(size == 0.0, 0.0, across / (size + (size == 0.0))), x)
-        return None
+        # where only the run tells, there is a cotangent in either case
+        return None if is_known(turns) else project(np.zeros_like(dy), x)
 
     return y, sign_pullback
 

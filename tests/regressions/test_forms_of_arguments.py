@@ -96,3 +96,13 @@ def test_second_derivatives_of_determinants_of_singular_matrices_are_refused():
         assert np.allclose(grad(np.linalg.det)(singular), differences(np.linalg.det, singular))
         with pytest.raises(UncoveredError, match="det"):
             hessian(np.linalg.det)(singular)
+
+
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors:DeprecationWarning")
+def test_signs_of_products_of_plane_vectors_are_constant():
+    def turned(x):
+        return np.sign(np.cross(x[:2], x[1:])) * x[0] ** 2
+
+    x = np.array([0.3, 0.7, 1.1])
+    assert np.allclose(grad(turned)(x), [-0.6, 0.0, 0.0])
+    assert np.allclose(hessian(turned)(x), np.diag([-2.0, 0.0, 0.0]))
