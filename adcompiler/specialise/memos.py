@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from adcompiler.frontend.scope import Scope
+from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, Free, Function, If, Item, Let, Origin, Try, Var,
     Pack, Update, operands, unstar,
@@ -40,12 +41,14 @@ class Memo:
     """A store into a container that is filled where it holds nothing yet.
 
     ``holder`` is the variable, or name, that leads to it; ``sources`` are the parameters and
-    captured variables that the stored value is computed from.
+    captured variables that the stored value is computed from. It may be ``sized``: what decides
+    whether it runs reads no more of the holder than its length.
     """
 
     holder: Any
     sources: tuple[Var, ...]
     origin: Origin
+    sized: bool = False
 
 
 def note_memos(s: Writer, function: Function, env: Env, scope: Scope | None) -> None:
@@ -53,6 +56,9 @@ def note_memos(s: Writer, function: Function, env: Env, scope: Scope | None) -> 
     if scope is None or scope.is_rule or scope.emitted:
         return
     for memo in memos_in(function):
+        holder = None if isinstance(memo.holder, str) else env.get(memo.holder)
+        if memo.sized and isinstance(holder, Var) and isinstance(s.unit.type(holder), t.Array):
+            continue  # arrays have a length from the beginning
         if is_outside(s, memo.holder, env, scope):
             given = tuple(s.value(source, env) for source in memo.sources)
             s.unit.writes.memos.append((given, memo.origin))
@@ -103,20 +109,21 @@ class Finder:
         for statement in walk(self.body):
             if isinstance(statement, If):
                 asked = self.read_by([statement.condition])
+                read = self.read_by([statement.condition], SIZES)
                 arms: tuple[Block, ...] = (statement.then, statement.orelse)
             elif isinstance(statement, Try):
                 asked = {place for inner in walk(statement.body) if isinstance(inner, (Let, Do))
                          for atom in operands(inner.rhs) for place in self.read_by([atom])}
                 asked |= {place for inner in walk(statement.body) if isinstance(inner, Let)
                           for place in self.read_by([inner.target])}
-                arms = tuple(handler.body for handler in statement.handlers)
+                arms, read = tuple(handler.body for handler in statement.handlers), asked
             else:
                 kept = self.stores([statement], {"setdefault"}, False)
                 yield from self.made_memos(kept, None)
                 yield from self.chosen_memos(statement)
                 continue
             inside = [one for arm in arms for one in walk(arm)]
-            yield from self.made_memos(self.stores(inside, FILLING), asked)
+            yield from self.made_memos(self.stores(inside, FILLING), asked, read)
 
     def chosen_memos(self, statement: Any) -> Iterator[Memo]:
         """Yield the store ``MEMO[key] = MEMO[key] if key in MEMO else new``, and its like."""
@@ -126,15 +133,19 @@ class Finder:
             yield from self.made_memos([(place, values, origin)], self.read_by(chosen))
 
     def made_memos(
-        self, stores: Iterable[tuple[Place, list[Atom], Origin]], asked: set[Place] | None
+        self, stores: Iterable[tuple[Place, list[Atom], Origin]], asked: set[Place] | None,
+        read: set[Place] | None = None,
     ) -> Iterator[Memo]:
-        """Yield the memos among stores: of places that are ``asked`` (None: any)."""
+        """Yield the memos among stores: of places that are ``asked`` (None: any).
+
+        Of those that are not ``read`` the length is asked alone.
+        """
         for place, values, origin in stores:
             if asked is not None and place not in asked:
                 continue
             sources = tuple(self.leaves(values))
             if sources:
-                yield Memo(place[0], sources, origin)
+                yield Memo(place[0], sources, origin, read is not None and place not in read)
 
     def stores(
         self, statements: Iterable[Any], methods: Collection[str], assigned: bool = True
@@ -182,13 +193,16 @@ class Finder:
                 return None if before is None else (*before, ITEM)
         return None
 
-    def read_by(self, atoms: Iterable[Atom]) -> set[Place]:
+    def read_by(
+        self, atoms: Iterable[Atom], functions: frozenset[str] = frozenset()
+    ) -> set[Place]:
         """Return the places that values are computed from, but for what is only compared in size.
 
-        ``if loss < self.best: self.best = loss`` keeps a record, and is no memo.
+        ``if loss < self.best: self.best = loss`` keeps a record, and is no memo. What the results
+        of ``functions`` are computed from may be left out.
         """
         found: set[Place] = set()
-        for var in self.reached(atoms, ordered=False):
+        for var in self.reached(atoms, functions=functions, ordered=False):
             place = self.place(var)
             if place is not None:
                 found |= {place[:end] for end in range(1, len(place) + 1)}

@@ -173,6 +173,19 @@ def constant(x):
     return MEMO["w"] * np.sum(x) * H.square
 
 
+def fill_up(a, x, i):
+    if i == len(a):
+        return x
+    a[i] = x * x + i
+    return fill_up(a, x * 0.9, i + 1) + a[i]
+
+
+@supported
+def array_that_calls_fill_up_to_its_length(x):
+    a = np.zeros(3)
+    return fill_up(a, x[0] * x[1], 0) + np.sum(a * x)
+
+
 @supported
 def memo_of_an_instance_made_here(x):
     h = Holder(np.sum(x))
