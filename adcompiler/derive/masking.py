@@ -8,12 +8,9 @@ where these are 0, so is the product.
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from adcompiler.analyses.activity import varied_variables
 from adcompiler.derive.forward.transposing import dependents
@@ -24,6 +21,7 @@ from adcompiler.ir.nodes import (
     NONE, Atom, Block, Call, Const, Let, Origin, Region, Statement, Var, operands, unstar,
 )
 from adcompiler.ir.visit import walk, with_blocks
+from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import project
 from adcompiler.runtime.masked import masked_product, masked_quotient, zero_product
@@ -31,10 +29,10 @@ from adcompiler.runtime.masked_series import still_where_still
 from adcompiler.runtime.series import COEFFICIENTS
 from adcompiler.typed.unit import Unit
 
-PRODUCTS: frozenset[Any] = frozenset({operator.mul, np.multiply, masked_product})
-QUOTIENTS: frozenset[Any] = frozenset({operator.truediv, np.divide})
-ALIKE = frozenset({"broadcast_to", "expand_dims", "reshape"})
-"""What functions mean whose results hold the numbers of their first argument."""
+PRODUCTS = frozenset({"multiply", "divide"})
+"""What functions mean that are masked."""
+ALIKE = frozenset({"broadcast_to", "expand_dims", "reshape", "negative"})
+"""What functions mean that give the numbers of their first argument, or their negatives."""
 OF_NUMBERS = ("adcompiler.runtime.series", "adcompiler.runtime.scipy_series")
 """Modules of functions of coefficients that do the same for each element of arrays."""
 
@@ -68,7 +66,7 @@ def nowhere_zero(block: Block, one: Var | None) -> set[Atom]:
     found: set[Atom] = set() if one is None else {one}
     for statement in walk(block):
         match statement:
-            case Let(target, Call(Const(np.full_like), (_, filling), ())) if (
+            case Let(target, Call(_, (_, filling), ()) as rhs) if meaning(rhs) == "full_like" and (
                 filling in found or is_plain(unstar(filling))
             ):
                 found.add(target)
@@ -80,8 +78,8 @@ def nowhere_zero(block: Block, one: Var | None) -> set[Atom]:
 
 
 def is_alike(function: Any) -> bool:
-    """Say whether the result of a function holds the same numbers as its first argument."""
-    return function in (operator.neg, project) or REGISTRY.facts(function).means in ALIKE
+    """Say whether a function gives the numbers of its first argument, or their negatives."""
+    return function is project or REGISTRY.facts(function).means in ALIKE
 
 
 def scaled_last(block: Block, linear: set[Atom], type_of: Callable[[Atom], t.Type]) -> set[Atom]:
@@ -201,7 +199,7 @@ class Masking:
         if not self.is_number(a) or not self.is_number(b) or self.nowhere_zero & {a, b}:
             return None
         first, second = is_scaled or a in self.linear, b in self.linear
-        if function in QUOTIENTS:
+        if REGISTRY.facts(function).means == "divide":
             return (masked_quotient, a, b) if first and not is_plain(b) else None
         if function is masked_product and second:
             return zero_product, a, b
@@ -225,10 +223,7 @@ def is_series(function: Any) -> bool:
 
 def is_known(function: Any) -> bool:
     """Say whether a function is a product or quotient."""
-    try:
-        return function in PRODUCTS or function in QUOTIENTS
-    except TypeError:
-        return False
+    return function is masked_product or REGISTRY.facts(function).means in PRODUCTS
 
 
 def is_plain(atom: Atom) -> bool:

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from adcompiler.ir.nodes import Call, Const
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.ops.rules import Rule
-
-POWERS = (operator.pow, np.power, np.float_power, math.pow)
-QUOTIENTS = (operator.truediv, np.divide)
-BOUNDED = frozenset({
-    math.sqrt, math.cbrt, math.asin, math.acos, math.acosh, math.atan2, math.atanh, math.log,
-    math.log2, math.log10, math.log1p, math.lgamma, math.gamma, np.sqrt, np.cbrt, np.arcsin,
-    np.arccos, np.arccosh, np.arctan2,
-})
-"""Functions whose values are finite, though their slopes need not be; or that raise instead."""
 
 
 def is_steep(rule: Rule, args: Sequence[Any]) -> bool:
@@ -41,10 +29,9 @@ def is_gentle(call: Call) -> bool:
     steep = of_number(function, call.args)
     if steep is not None:
         return not steep
-    rules = REGISTRY.rules_of(function)
+    known, rules = REGISTRY.facts(function), REGISTRY.rules_of(function)
     return bool(
-        function in BOUNDED or REGISTRY.facts(function).finite
-        or REGISTRY.inactive(function) is not None
+        known.finite or known.bounded or REGISTRY.inactive(function) is not None
         or (rules and all(map(is_linear, rules)))
     )
 
@@ -54,9 +41,10 @@ def of_number(function: Any, args: Sequence[Any]) -> bool | None:
     second = number_in(args[1]) if len(args) == 2 else None
     if second is None:
         return None
-    if function in POWERS:
+    means = REGISTRY.facts(function).means
+    if means in ("power", "float_power"):
         return not 1 <= second < math.inf
-    if function in QUOTIENTS:
+    if means == "divide":
         return bool(second == 0) or not math.isfinite(second)
     return None
 

@@ -272,6 +272,9 @@ class Facts:
     finite: bool | None = None
     """Its derivatives are finite wherever its arguments and its value are: no slope of it is
     infinite."""
+    bounded: bool | None = None
+    """Its value is finite wherever its arguments are, or it raises; as that of one with finite
+    slopes is."""
 
     def over(self, other: Facts) -> Facts:
         """Return these facts, with those of ``other`` where nothing is said here."""

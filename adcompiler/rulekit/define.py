@@ -228,7 +228,8 @@ def facts(*functions: Any, **known: Any) -> None:
     ``form``, ``means``, ``transfer``, ``along``, ``linear_in``, ``rounded``, ``sized``,
     ``pattern``, ``unwraps``, ``recurrence``, ``parts``, ``changes``, ``order``, ``reads_layout``,
     ``sign``, ``defaults``,
-    ``typed_as``, ``written_as``, ``supposed_as``, ``iterates``, ``passes_on``, ``finite``.
+    ``typed_as``, ``written_as``, ``supposed_as``, ``iterates``, ``passes_on``, ``finite``,
+    ``bounded``.
 
     What is not said is taken to be the worst. Facts given later take the place of earlier ones.
     Raises TypeError for names of facts that there are not, ValueError for an unknown kind.

@@ -1,4 +1,4 @@
-"""Functions of Python and NumPy whose slopes are finite, beside those that are linear."""
+"""Functions of Python and NumPy whose slopes, or values, are finite; beside linear ones."""
 
 from __future__ import annotations
 
@@ -32,4 +32,9 @@ facts(
     np.linalg.det, np.linalg.multi_dot, np.linalg.norm,
     append, einsum_adjoint, einsum_adjoints, scale, scale_other_products, zero_product,
     finite=True,
+)
+facts(
+    math.sqrt, math.cbrt, math.asin, math.acos, math.acosh, math.atan2, math.atanh, math.log,
+    math.log2, math.log10, math.log1p, math.lgamma, math.gamma, np.sqrt, np.cbrt, np.arcsin,
+    np.arccos, np.arccosh, np.arctan2, bounded=True,
 )

@@ -110,6 +110,7 @@ WORDS = {
     "total": "total for {}", "classes": "typed by classes", "rounded": "rounded",
     "of_form": "reads form alone", "read_only": "read-only", "updates": "updates its first",
     "fresh": "fresh", "unwraps": "unwraps", "finite": "finite slopes",
+    "bounded": "finite values",
 }
 """What is said of facts that are a word, or true."""
 
