@@ -199,9 +199,20 @@ def test_expression_means_what_unparse_means(tree):
     assert ast.dump(ast.parse(emit_expression(tree))) == oracle(ast.Expression(tree))
 
 
-@relaxed
+@settings(relaxed, max_examples=30)
 @given(modules)
 def test_module_means_what_unparse_means(tree):
+    check_module(tree)
+
+
+@pytest.mark.thorough
+@settings(relaxed, max_examples=300)
+@given(modules)
+def test_more_modules_mean_what_unparse_means(tree):
+    check_module(tree)
+
+
+def check_module(tree):
     text = emit_source(tree)
     again = ast.parse(text)
     assert emit_source(again) == text

@@ -1,5 +1,6 @@
 """What is declared to have no derivative gives no numbers that follow those it is given."""
 
+import functools
 import itertools
 import warnings
 
@@ -25,6 +26,7 @@ ON_PURPOSE = {
 EFFECTS = ("input", "print", "breakpoint")
 
 
+@functools.cache
 def declared():
     """Return the functions of libraries that are declared so and do nothing but give a value.
 
