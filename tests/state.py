@@ -49,8 +49,8 @@ class World:
         return walk.picture
 
     def arguments(self) -> Picture:
-        """Return what each path from the arguments alone leads to."""
-        walk = Walk()
+        """Return what each path from the arguments alone leads to, but for their classes."""
+        walk = Walk(classes=False)
         walk.roots(arguments(self.args))
         return walk.picture
 
@@ -74,7 +74,8 @@ def arguments(args: tuple[Any, ...]) -> dict[str, Any]:
 class Walk:
     """One way through all that can be reached: objects are numbered as they are met."""
 
-    def __init__(self) -> None:
+    def __init__(self, classes: bool = True) -> None:
+        self.classes = classes
         self.picture: Picture = {}
         self.met: list[Any] = []
         self.globals: list[tuple[dict[str, Any], str]] = []
@@ -130,7 +131,8 @@ class Walk:
             yield from ((f"{path}[{key!r}]", v) for key, v in one.items())
         if isinstance(one, type) or hasattr(one, "__dict__") or hasattr(type(one), "__slots__"):
             yield from ((f"{path}.{key}", v) for key, v in attributes(one).items())
-            yield f"type({path})", type(one)
+            if self.classes:
+                yield f"type({path})", type(one)
 
     def function(self, one: types.FunctionType, path: str) -> Iterator[tuple[str, Any]]:
         for name, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True):
