@@ -28,6 +28,7 @@ from adcompiler.runtime.shaping import CopiedError
 from tests.properties.features import WRITES
 from tests.properties.more_checks import check_more
 from tests.properties.programs import Program
+from tests.state import World, difference
 
 STEEPEST = 1e9
 STEPS = (1e-3, 5e-4, 1e-5)
@@ -183,6 +184,10 @@ def derivative(
     near = tolerance_of(program)
     args, argnums = copy.deepcopy(program.args), program.argnums
     active = program.args[: len(argnums)]
+    world = World(function, ())
+    function(*copy.deepcopy(program.args))
+    outside = world.picture()
+    world.restore()
     started = time.process_time()
     with refusals(args, program.args), limited(RUNAWAY):
         y, pullback = vjp(function, *args, argnums=argnums)
@@ -197,6 +202,8 @@ def derivative(
     same(bars, kept, 0.0, "the gradient, after the pullback was called again")
     same(y, value, near, "the value after the pullback")
     same(args, left, near, "the arguments after the pullback")
+    problem = difference(world.picture(), outside, near)
+    assert problem is None, f"what the program reaches, after the pullback: {problem}"
     same(seed, cotangent(program, y), 0.0, "the cotangent after the pullback")
     modes = ["vjp"]
     if program.scalar:

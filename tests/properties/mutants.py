@@ -23,7 +23,7 @@ import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, wraps
 from random import Random
 from typing import Any
@@ -37,6 +37,7 @@ from adcompiler.errors import ADError, InternalError
 from adcompiler.runtime.elementwise import NotRealError
 from tests.corpus.test_corpus import PROGRAMS
 from tests.evaluation.stages import difference
+from tests.state import Picture, World, difference as difference_of_states
 from tests.properties import checking
 from tests.properties.mutations import loaded, mutated
 
@@ -122,21 +123,32 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Ran:
-    """What a call came to: a value, or an exception, and the arguments after it."""
+    """What a call came to: a value, or an exception, and the arguments after it.
+
+    ``state`` is all that the function can reach then, but the arguments.
+    """
 
     value: Any
     error: BaseException | None
     args: tuple[Any, ...]
+    state: Picture = field(default_factory=dict)
 
 
-def ran(call: Callable[..., Any], args: tuple[Any, ...], seconds: float) -> Ran:
-    """Call a function on copies of arguments, for some time."""
+def ran(
+    call: Callable[..., Any], args: tuple[Any, ...], seconds: float, function: Any = None
+) -> Ran:
+    """Call a function, or a derivative of ``function``, on copies of arguments, for some time."""
     args = copy.deepcopy(args)
+    value, failed = None, None
+    world = World(function or call, ())
     try:
         with checking.limited(seconds):
-            return Ran(call(*args), None, args)
+            value = call(*args)
     except Exception as error:
-        return Ran(None, error, args)
+        failed = error
+    after = world.picture()
+    world.restore()
+    return Ran(value, failed, args, after)
 
 
 REFUSALS = (ADError, NotRealError)
@@ -193,7 +205,8 @@ def outcome(mutant: Mutant) -> tuple[str, str]:
             return "discarded", type(plain.error).__name__
         if reads_unset(mutant, args):
             return "discarded", "reads what np.empty gives"
-        found = ran(lambda *a: vjp(function, *a, argnums=mutant.subject.argnums), args, COMPILED)
+        found = ran(
+            lambda *a: vjp(function, *a, argnums=mutant.subject.argnums), args, COMPILED, function)
         verdict = compared(plain, found, args)
         if verdict is not None or plain.error is not None:
             return verdict or ("clean", "raises")
@@ -204,6 +217,9 @@ def outcome(mutant: Mutant) -> tuple[str, str]:
         problem = difference(found.args, plain.args, 1e-9)
         if problem:
             return "failed", f"arguments: {problem}"
+        problem = difference_of_states(found.state, plain.state)
+        if problem:
+            return "failed", f"state: {problem}"
         return gradient(mutant, function, args, plain.value, pullback)
 
 
@@ -287,7 +303,7 @@ def joint(
     """Compare what ``value_and_grad`` gives with the value and the pullback of 1."""
     if not isinstance(value, (float, np.floating)) or mutant.seed % 3:
         return "clean", ""
-    found = ran(value_and_grad(function, mutant.subject.argnums), args, COMPILED)
+    found = ran(value_and_grad(function, mutant.subject.argnums), args, COMPILED, function)
     if isinstance(found.error, ADError) and not isinstance(found.error, InternalError):
         return "refused", type(found.error).__name__
     if found.error is not None:
