@@ -7,7 +7,6 @@ own doing (``raises_by_itself``), and is free to leave away arithmetic of arrays
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -21,29 +20,13 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import direct_uses, walk, with_blocks
 from adcompiler.ops.counts import takes
+from adcompiler.ops.partial_functions import raises_for_values
 from adcompiler.ops.facts import ANY, ARRAYS, INTEGERS, ITERABLES, PLAIN, VALUES
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.optimise.rewriter import Rewriter
 from adcompiler.runtime import evaluated
 from adcompiler.typed.unit import Unit
-
-
-DERIVED = frozenset({operator.truediv, operator.pow, operator.getitem})
-"""Functions whose derivatives raise what they raise themselves."""
-RAISING = frozenset({
-    *(operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.getitem, divmod),
-    *(int, float, complex, round, max, min, next, chr, ord, list.index, tuple.index, str.index),
-})
-"""Those of the functions that operators and builtins are which raise for some values."""
-BUILTIN = ("_operator", "operator", "builtins", "itertools", "functools", "None")
-TOTAL = frozenset({
-    *(math.exp, math.expm1, math.sinh, math.cosh, math.tanh, math.sin, math.cos, math.tan),
-    *(math.atan, math.atan2, math.asinh, math.erf, math.erfc, math.hypot, math.fabs),
-    *(math.fsum, math.isnan, math.isinf, math.isfinite, math.copysign, math.degrees, math.radians),
-})
-"""Functions of numbers without errors of their domain, or whose derivatives raise these too."""
-LIBRARIES = ("numpy", "scipy", "adcompiler")
 
 
 def with_raising_kept(
@@ -203,13 +186,8 @@ class _Raising:
                 return isinstance(type_of(obj), (t.List, t.Tuple, t.Dict, t.Text, t.Range))
             case Call(Const(function), args) if hashable(function):
                 types = [type_of(unstar(arg)) for arg in args]
-                home = str(getattr(function, "__module__", None)).partition(".")[0]
-                if home in BUILTIN and function not in RAISING:
-                    return False
-                if function is operator.pow and is_natural(args[-1]):
-                    return False
-                return home not in LIBRARIES and function not in TOTAL and all(
-                    map(is_of_python, types))
+                natural = bool(args) and is_natural(args[-1])
+                return raises_for_values(function, natural) and all(map(is_of_python, types))
         return False
 
     def are(self, arguments: str, args: Sequence[Any]) -> bool:

@@ -37,7 +37,7 @@ from adcompiler.ir.nodes import (
     Statement, Var, substitute, unstar,
 )
 from adcompiler.ir.visit import defined, substitute_statement
-from adcompiler.optimise.raising import DERIVED
+from adcompiler.ops.partial_functions import DERIVED
 from adcompiler.runtime import evaluated, noted_value, record
 from adcompiler.specialise.calls.libraries import is_namedtuple
 from adcompiler.specialise.evaluator import Specialiser
