@@ -15,6 +15,7 @@ from typing import Any
 
 from adcompiler.api.argnums import argnums_in
 from adcompiler.api.derivative import Derivative
+from adcompiler.api.operators import source  # noqa: F401  modes are operators, all defined there
 from adcompiler.backends.native.alone import standing_alone
 from adcompiler.backends.native.c.module import c_alone
 from adcompiler.backends.python.printer.merge import merge

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from adcompiler.ir import types as t
@@ -72,12 +71,7 @@ class Wanted:
 
 
 def maker_of(mode: str) -> Any:
-    """Return a function that makes derivatives of a mode.
-
-    The operator of that name enters itself where it is defined, which nobody may have imported.
-    """
-    if mode not in MAKERS.values():
-        getattr(import_module("adcompiler"), mode)
+    """Return a function that makes derivatives of a mode."""
     return next(maker for maker, made in MAKERS.items() if made == mode)
 
 
