@@ -89,6 +89,9 @@ OF_ARRAYS = FIELD | {operator.matmul}
 ORDERED = frozenset({one.function for one in COMPARISONS})
 """Comparisons, of which the result is a truth value for numbers and all that is not an array."""
 
+ORDER = frozenset({one.function for one in COMPARISONS if one.name in ("lt", "le", "gt", "ge")})
+"""Comparisons of which of two values is larger."""
+
 
 def is_one(function: Any, among: frozenset[Any]) -> bool:
     """Say whether a function, which may be of any class, is one of some operators."""

@@ -24,6 +24,7 @@ CHANGING_FIRST: frozenset[object] = frozenset({
 ASKING: frozenset[object] = frozenset({isinstance, issubclass, callable, type, id})
 READING: frozenset[object] = frozenset({getattr})
 SETTING: frozenset[object] = frozenset({setattr, delattr})
+STORING_ITEM, STORING_ATTRIBUTE = operator.setitem, setattr
 CONTEXTS = (np.errstate, warnings.catch_warnings, contextlib.nullcontext)
 LOOKING: frozenset[object] = frozenset({
     np.broadcast, np.nditer, np.geterr, np.seterr, time.time, time.perf_counter, time.monotonic,

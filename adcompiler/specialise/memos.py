@@ -7,7 +7,6 @@ function; that a stored value depends on what is differentiated is told when the
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
@@ -17,8 +16,10 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, Free, Function, If, Item, Let, Origin, Try, Var,
     Pack, Update, operands, unstar,
 )
+from adcompiler.ir.operators import ORDER, is_one
 from adcompiler.ir.remembered import remembered
 from adcompiler.ir.visit import edges, walk
+from adcompiler.ops.harmless import STORING_ATTRIBUTE, STORING_ITEM
 from adcompiler.runtime import store_global
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.storage.slots import was_made_here
@@ -30,7 +31,6 @@ Place = tuple[Any, ...]
 
 FILLING = frozenset({"append", "extend", "insert", "update", "add", "appendleft", "__setitem__"})
 ITEM = "[]"
-ORDER = (operator.lt, operator.le, operator.gt, operator.ge)
 OF_SIZES = frozenset({"shape", "ndim", "size", "dtype", "__class__", "__name__", "keys"})
 SIZES = frozenset({"len", "isinstance", "type", "range", "hasattr", "id", "callable", "str"})
 """Attributes and functions of which the results carry no derivative."""
@@ -160,9 +160,9 @@ class Finder:
             place, values = None, args[-1:]
             if function is not None and not assigned:
                 continue
-            if function is operator.setitem:
+            if function is STORING_ITEM:
                 place = self.place(args[0])
-            elif function is setattr and isinstance(args[1], Const):
+            elif function is STORING_ATTRIBUTE and isinstance(args[1], Const):
                 place = self.place(args[0])
                 place = None if place is None else (*place, args[1].value)
             elif function is store_global and isinstance(args[0], Const):
@@ -237,7 +237,7 @@ class Finder:
             ) and not (isinstance(rhs, Call) and self.name_of(rhs.func) in functions):
                 given = list(map(unstar, operands(rhs)))
                 sized = ordered or not isinstance(rhs, Call) or not isinstance(
-                    rhs.func, Const) or rhs.func.value not in ORDER
+                    rhs.func, Const) or not is_one(rhs.func.value, ORDER)
                 more += given if sized else [one for one in given if self.is_length(one)]
             waiting += [atom for atom in more if isinstance(atom, Var)]
         return found

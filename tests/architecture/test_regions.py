@@ -10,6 +10,7 @@ KINDS = {"If", "Loop", "With", "Try"}
 REASONS = {
     "analyses/purity.py": (1, "a `with` runs what its context does, which may be known"),
     "analyses/repeats.py": (1, "what is made anew in each iteration is told apart"),
+    "analyses/stale.py": (1, "a loop starts from what it is given, which it may write into"),
     "backends/native/lowering.py": (3, "each kind is written in its own way"),
     "backends/native/regions.py": (2, "an object stays one in a loop and in all arms"),
     "backends/python/fusion.py": (6, "conditional expressions, comprehensions, and the rest"),
@@ -45,6 +46,7 @@ REASONS = {
     "sparsity/interpreter/taint.py": (1, "a `with` runs its block, whatever it is given"),
     "specialise/evaluator.py": (5, "each kind is evaluated in its own way; results of a branch"),
     "specialise/writer.py": (1, "what follows a branch that raises in both arms is left out"),
+    "specialise/memos.py": (3, "tests of what is there already stand in branches and handlers"),
     "specialise/storage/guesses.py": (1, "a loop keeps an object if each iteration does"),
     "specialise/storage/partial_writes.py": (3, "a loop may raise in a later iteration"),
 }
