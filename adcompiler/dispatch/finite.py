@@ -16,17 +16,15 @@ class NotFinite(Exception):
 
 def is_finite(found: Any) -> bool:
     """Say whether a number, an array, or all that a container holds is neither nan nor infinite."""
+    if type(found) is np.ndarray:
+        # The sum of squares takes a fourth of what a test of each number takes.
+        total = found.dot(found) if found.ndim == 1 else np.vdot(found, found)
+        if type(total) is np.float64 and math.isfinite(total):
+            return True
+    if isinstance(found, np.ndarray):
+        return found.dtype.kind not in "fc" or bool(np.isfinite(found).all())
     if type(found) is float:
         return found - found == 0.0
-    if isinstance(found, np.ndarray):
-        kind = found.dtype.kind
-        if kind not in "fc":
-            return True
-        if kind == "f" and math.isfinite(  # a fourth of what the other test takes
-            found.dot(found) if found.ndim == 1 else np.vdot(found, found)
-        ):
-            return True
-        return bool(np.isfinite(found).all())
     if isinstance(found, (np.inexact, complex)):
         return bool(np.isfinite(found))
     if isinstance(found, dict):

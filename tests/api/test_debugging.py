@@ -26,6 +26,10 @@ def masked(x, w):
     return np.sum(y)
 
 
+def rooted(x, w):
+    return np.sum(np.sqrt(x * x) * w)
+
+
 def distance(x, steps):
     for i in range(steps):
         x = x - i
@@ -44,15 +48,19 @@ def line_of(function: Any, text: str) -> int:
 
 
 def test_the_first_cotangent_that_is_not_finite_is_found_in_the_users_text() -> None:
-    found = grad(masked, debug=True)
-    line = line_of(masked, "np.log")
-    with np.errstate(all="ignore"), pytest.warns(NotFiniteWarning) as said, pytest.raises(
-        FloatingPointError
-    ) as caught:
+    found = grad(rooted, debug=True)
+    line = line_of(rooted, "np.sqrt")
+    with np.errstate(all="ignore"), pytest.raises(FloatingPointError) as caught:
         found(X, 2.0)
     assert str(caught.value) == (
-        f"test_debugging.py:{line}:27: the rule of log gives a cotangent that is not finite: nan "
-        "at [1] (1 of 3 numbers), where the argument is 0.0\n    np.log(x)")
+        f"test_debugging.py:{line}:19: the rule of sqrt gives a cotangent that is not finite: inf "
+        "at [1] (1 of 3 numbers), where the argument is 0.0\n    np.sqrt(x * x)")
+
+
+def test_values_that_are_not_finite_are_told_of_and_zeros_before_them_stay_zeros() -> None:
+    line = line_of(masked, "np.log")
+    with np.errstate(all="ignore"), pytest.warns(NotFiniteWarning) as said:
+        assert np.array_equal(grad(masked, debug=True)(X, 2.0), grad(masked)(X, 2.0))
     assert [str(one.message) for one in said] == [
         f"test_debugging.py:{line}:27: the value is not finite: -inf at [1] (1 of 3 numbers), "
         "where the first operand is 0.0\n    np.log(x)"]
