@@ -10,7 +10,7 @@ import pytest
 from adcompiler import grad, hessian, value_and_grad
 from adcompiler.analyses.stale import stale_reads
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Block, Call, Const, Let, Loop, Origin, Step, Update, Var
+from adcompiler.ir.nodes import Block, Call, Const, If, Let, Loop, Origin, Step, Update, Var
 from adcompiler.runtime import append
 
 
@@ -159,3 +159,17 @@ def test_the_verifier_sees_reads_of_former_values():
     )
     assert found(loop, reads(result)) == []
     assert found(loop, reads(old)) == [old]
+
+
+def test_a_former_value_that_is_handed_on_to_nobody_is_no_read():
+    array, at = t.Array("float64", 1), Origin("program.py", 1, 0, "x[0] = 1.0")
+    old, new, result, item = Var("x"), Var("x"), Var("x"), Var("item")
+    write = Let(new, Update(old, (Step("item", args=(Const(0),)),), Const(1.0)), at)
+    branch = If(Var("c"), Block((write,), (old,)), Block((), (new,)), (result,), at)
+    read = Let(item, Call(Const(operator.neg), (result,)), at)
+
+    def found(*statements):
+        return [value for _, value in stale_reads(Block(statements), lambda atom: array)]
+
+    assert found(branch) == []
+    assert found(branch, read) == [old]
