@@ -44,13 +44,17 @@ class World:
 
     def picture(self, with_args: bool = True) -> Picture:
         """Return what each path from the arguments and the function leads to."""
+        inside = Walk(with_classes=False)
+        inside.roots(arguments(self.args))
+        classes = {f"class {cls.__qualname__}": cls for cls in inside.classes}
         walk = Walk()
-        walk.roots({"function": self.function, **(arguments(self.args) if with_args else {})})
+        walk.roots({
+            "function": self.function, **(arguments(self.args) if with_args else {}), **classes})
         return walk.picture
 
     def arguments(self) -> Picture:
-        """Return what each path from the arguments alone leads to, but for their classes."""
-        walk = Walk(classes=False)
+        """Return what each path from the arguments alone leads to, not by way of classes."""
+        walk = Walk(with_classes=False)
         walk.roots(arguments(self.args))
         return walk.picture
 
@@ -74,8 +78,9 @@ def arguments(args: tuple[Any, ...]) -> dict[str, Any]:
 class Walk:
     """One way through all that can be reached: objects are numbered as they are met."""
 
-    def __init__(self, classes: bool = True) -> None:
-        self.classes = classes
+    def __init__(self, with_classes: bool = True) -> None:
+        self.with_classes = with_classes
+        self.classes: dict[type, None] = {}
         self.picture: Picture = {}
         self.met: list[Any] = []
         self.globals: list[tuple[dict[str, Any], str]] = []
@@ -131,7 +136,8 @@ class Walk:
             yield from ((f"{path}[{key!r}]", v) for key, v in one.items())
         if isinstance(one, type) or hasattr(one, "__dict__") or hasattr(type(one), "__slots__"):
             yield from ((f"{path}.{key}", v) for key, v in attributes(one).items())
-            if self.classes:
+            self.classes[type(one)] = None
+            if self.with_classes:
                 yield f"type({path})", type(one)
 
     def function(self, one: types.FunctionType, path: str) -> Iterator[tuple[str, Any]]:

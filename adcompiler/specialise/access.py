@@ -114,13 +114,19 @@ class Access(ResultTypes):
                 return self.heap.cell_value(cell, read, type_, name, origin)
             return self.let(read, type_, name, origin, False)
         module = scope.module
+        held = self.heap if is_mutable(type_) else None
+        if held is not None:
+            note_held(self, scope.function.__globals__, name, origin)
         if not module:
             owner = self.unit.relied.static(scope.function, scope.path)
-            names = self.let(Attribute(owner, "__globals__"), t.UNKNOWN, "names", origin)
-            var = self.let(Item(names, Const(name)), type_, name, origin)
-        elif self.heap is not None and is_mutable(type_):
-            note_held(self, scope.function.__globals__, name, origin)
-            var = self.heap.global_value(Global(module, name), type_, name, origin)
+            if held is not None:
+                var = held.value_of_names(
+                    owner, scope.function.__globals__, name, type_, origin)
+            else:
+                names = self.let(Attribute(owner, "__globals__"), t.UNKNOWN, "names", origin)
+                var = self.let(Item(names, Const(name)), type_, name, origin)
+        elif held is not None:
+            var = held.global_value(Global(module, name), type_, name, origin)
         else:
             var = self.let(Global(module, name), type_, name, origin)
         originals = {} if self.heap is None else {

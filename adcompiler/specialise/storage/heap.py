@@ -42,6 +42,19 @@ class Heap(Joining):
         """Return the variable for an object that a global name refers to, read at the start."""
         return self.outside((rhs.module, rhs.path), [(Var(name), rhs, type_)], origin)
 
+    def value_of_names(
+        self, function: Const, names: Mapping[str, Any], name: str, type_: t.Type, origin: Origin
+    ) -> Var:
+        """Return the variable for a global of a function whose names belong to no module.
+
+        Those of a notebook or of a text that was executed are such.
+        """
+        holder, var = Var("names"), Var(name)
+        return self.outside((f"globals {id(names)}", name), [
+            (holder, Attribute(function, "__globals__"), t.UNKNOWN),
+            (var, Item(holder, Const(name)), type_),
+        ], origin)
+
     def cell_value(self, cell: Any, read: Call, type_: t.Type, name: str, origin: Origin) -> Var:
         """Return the variable for what a cell of a closure holds, read at the start."""
         return self.outside((f"cell {id(cell)}", name), [(Var(name), read, type_)], origin)
