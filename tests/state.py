@@ -222,7 +222,7 @@ def contents(one: Any) -> Any:
             return one.cell_contents
         except ValueError:
             return MISSING
-    items = None
+    items: Any = None
     if isinstance(one, list | set | collections.deque):
         items = list(one)
     elif isinstance(one, dict):
