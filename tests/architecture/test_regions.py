@@ -10,7 +10,7 @@ KINDS = {"If", "Loop", "With", "Try"}
 REASONS = {
     "analyses/purity.py": (1, "a `with` runs what its context does, which may be known"),
     "analyses/repeats.py": (1, "what is made anew in each iteration is told apart"),
-    "analyses/stale.py": (1, "a loop starts from what it is given, which it may write into"),
+    "analyses/stale.py": (3, "a loop hands its first values to its parameters"),
     "backends/native/lowering.py": (3, "each kind is written in its own way"),
     "backends/native/regions.py": (2, "an object stays one in a loop and in all arms"),
     "backends/python/fusion.py": (6, "conditional expressions, comprehensions, and the rest"),
