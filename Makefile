@@ -60,7 +60,7 @@ clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# What tests, lint and documentation need, installed at once: it takes a third of one after another.
+# What tests, lint and documentation need, installed at once: resolved and built once, not thrice.
 installed: pyproject.toml | $(VENV)/pyvenv.cfg
 	$(INSTALL) -e '.[test,lint,docs]'
 	touch $(VENV)/.installed-test $(VENV)/.installed-lint $(VENV)/.installed-docs
