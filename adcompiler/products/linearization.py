@@ -55,7 +55,7 @@ def linearization(unit: Unit, typed: Typed) -> Product:
         if callee.name == name:
             callee.name = unique_name(unit, f"{name}_recursive")
     effects = effects_of(unit, typed)
-    back = () if effects == "by call" else given_back(typed)
+    back = () if effects == "by call" else given_back(unit, typed)
     duals = {var: dual_parameter(unit, var) for var in typed.inputs}
     pushes: Pushes = {}
     body = Block((*typed.statements, *back), (typed.value,))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -10,21 +12,22 @@ from adcompiler.analyses.storage import Sharing, is_mutable, written_operand
 from adcompiler.derive.reverse.reverser import Reversed
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, Function, Item, Let, Origin, Region, Statement, Var,
+    Atom, Block, Call, Const, Do, Function, Item, Let, Origin, Pack, Region, Statement, Var,
     unstar,
 )
 from adcompiler.ir.visit import substitute_block, walk
 from adcompiler.products.finish import is_global
-from adcompiler.products.specialised import Typed
+from adcompiler.products.specialised import Typed, Written
 from adcompiler.runtime import give_back, handed_out, own as own_copy
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 
 
-def given_back(typed: Typed) -> Iterator[Statement]:
+def given_back(unit: Unit, typed: Typed) -> Iterator[Statement]:
     """Yield what writes into the caller's storage."""
+    shared = shared_where_several(unit, typed, typed.statements)
     for it in typed.written:
-        copies = () if it.copies is None else (it.copies,)
+        copies = copies_with(it, typed.written, shared)
         yield Do(Call(Const(give_back), (it.var, it.final, *copies)), typed.origin)
 
 
@@ -34,32 +37,96 @@ def given_back_at_end(
     """Yield what writes into the storage outside of a function once its sweep has run.
 
     The sweep reads that storage as it was. What it restores itself is copied before it runs: the
-    copies are written here.
+    copies are written here. Where several objects hold one part they are copied together.
     """
-    written = [it for it in typed.written if it.var not in typed.params]
+    outside = [it for it in typed.written if it.var not in typed.params]
+    written = [replace(it, final=now(both, it.final), copies=it.copies and now(both, it.copies))
+               for it in outside]
     shared = shared_storage(Block((*both.forward, *both.sweep)), s.unit) if written else {}
     storage = swept_storage(both.sweep, shared) if written else set()
-
-    def now(atom: Atom) -> Atom:
-        return both.renamed.get(atom, atom) if isinstance(atom, Var) else atom
-
-    ends = []
+    ends: dict[Var, tuple[Atom, ...]] = {}
     for it in written:
-        final, copies = now(it.final), () if it.copies is None else (now(it.copies),)
+        final, copies = it.final, copies_with(it, written, shared)
+        if it.var in ends:
+            continue
         if isinstance(final, Var) and storage_of(final, shared) & storage:
-            type_ = s.unit.type(final)
-            if isinstance(type_, t.Array):
-                final = copied(s, final, origin)
+            if isinstance(s.unit.type(final), t.Array):
+                ends[it.var] = (copied(s, final, origin),)
             else:
-                pair = s.let(
-                    Call(Const(handed_out), (final, *copies)), t.Tuple((type_, t.UNKNOWN)),
-                    f"{final.name}_parts", origin,
-                )
-                final = s.let(Item(pair, Const(0)), type_, final.name, origin, False)
-                copies = copies and (
-                    s.let(Item(pair, Const(1)), t.UNKNOWN, "copies", origin, False),)
-        ends.append(Do(Call(Const(give_back), (it.var, final, *copies)), origin.reversed()))
-    return iter(ends)
+                together = [one for one in written if one.copies in copies] or [it]
+                ends.update(handed(s, typed, both, together, copies, shared, origin))
+        else:
+            ends[it.var] = final, *copies
+    return iter([
+        Do(Call(Const(give_back), (it.var, *ends[it.var])), origin.reversed()) for it in written])
+
+
+def handed(
+    s: Builder, typed: Typed, both: Reversed, together: Sequence[Written],
+    copies: tuple[Var, ...], shared: Mapping[Atom, list[Atom]], origin: Origin,
+) -> dict[Var, tuple[Atom, ...]]:
+    """Write copies of objects for the end, and return what ``give_back`` takes for each of them.
+
+    ``copies`` are all that the program worked on in place of what they held.
+    """
+    unit = s.unit
+    finals = [it.final for it in together]
+    behind = {atom for final in finals for atom in storage_of(final, shared)}
+    kept = tuple(var for var in typed.kept if now(both, var) in behind)
+    value, type_ = finals[0], unit.type(finals[0])
+    if len(finals) > 1:
+        type_ = t.Tuple(tuple(map(unit.type, finals)))
+        value = s.let(Pack("tuple", tuple(finals)), type_, "written", origin, False)
+    also: tuple[tuple[str, Atom], ...] = ()
+    if kept:
+        pack = Pack("tuple", tuple(now(both, var) for var in kept))
+        held = t.Tuple(tuple(map(unit.type, kept)))
+        also = (("kept", s.let(pack, held, "kept", origin, False)),)
+    name = "written" if len(finals) > 1 else getattr(value, "name", "written")
+    pair = s.let(Call(Const(handed_out), (value, *copies), also),
+                 t.Tuple((type_, t.UNKNOWN)), f"{name}_parts", origin)
+    out = s.let(Item(pair, Const(0)), type_, name, origin, False)
+    pairs = (s.let(Item(pair, Const(1)), t.UNKNOWN, "copies", origin, False),) if copies else ()
+    if len(finals) == 1:
+        return {together[0].var: (out, *pairs)}
+    return {
+        it.var: (s.let(Item(out, Const(k)), unit.type(it.final), it.var.name, origin, False),
+                 *pairs)
+        for k, it in enumerate(together)
+    }
+
+
+def now(both: Reversed, atom: Atom) -> Any:
+    """Return what a variable of the function is called in its forward pass."""
+    return both.renamed.get(atom, atom) if isinstance(atom, Var) else atom
+
+
+def shared_where_several(
+    unit: Unit, typed: Typed, statements: Iterable[Statement]
+) -> Mapping[Atom, list[Atom]]:
+    """Return what shares storage, if several objects are given back that may hold one part."""
+    several = sum(it.copies is not None for it in typed.written) > 1
+    return shared_storage(Block(tuple(statements)), unit) if several else {}
+
+
+def copies_with(
+    it: Written, written: Iterable[Written], shared: Mapping[Atom, list[Atom]]
+) -> tuple[Var, ...]:
+    """Return what the program worked on in place of parts of an object, and of those near it.
+
+    Near is what may hold a part that this one holds too: both are to hold one object in the end.
+    """
+    if it.copies is None:
+        return ()
+    group, storage = [it], storage_of(it.final, shared)
+    waiting = [one for one in written if one.copies is not None and one is not it]
+    while True:
+        near = [one for one in waiting if storage_of(one.final, shared) & storage]
+        if not near:
+            return tuple(one.copies for one in written if one in group and one.copies is not None)
+        group += near
+        waiting = [one for one in waiting if one not in near]
+        storage = storage.union(*(storage_of(one.final, shared) for one in near))
 
 
 def swept_storage(sweep: Iterable[Statement], shared: Mapping[Atom, list[Atom]]) -> set[Atom]:

@@ -37,7 +37,7 @@ def split(unit: Unit, typed: Typed, single: bool, batched: bool = False) -> Prod
         if callee.name == name:
             callee.name = unique_name(unit, f"{name}_recursive")
     effects = effects_of(unit, typed)
-    back = () if effects == "by call" else given_back(typed)
+    back = () if effects == "by call" else given_back(unit, typed)
     statements = (*typed.statements, *back)
     primal = Function(
         name, all_params(unit, typed), Block(statements, (typed.value,)), typed.origin

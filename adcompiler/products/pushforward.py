@@ -56,7 +56,7 @@ def pushforward(
         if callee.name == name:
             callee.name = unique_name(unit, f"{name}_recursive")
     effects = effects_of(unit, typed)
-    back = () if effects == "by call" else given_back(typed)
+    back = () if effects == "by call" else given_back(unit, typed)
     body = Block((*typed.statements, *back), (typed.value,))
     duals = {var: dual_parameter(unit, var) for var in typed.inputs}
     pushes: Pushes = {}

@@ -53,7 +53,7 @@ class Typed:
     ``inputs`` are the variables that it is differentiated with respect to: parameters, or parts of
     parameters that ``entry`` reads. ``written`` are the arguments, captured variables and globals
     that it writes into, with what it makes of them. ``lost`` are those of which it is left open
-    what they become, and why.
+    what they become, and why. ``kept`` are the others that were there before the code ran.
     """
 
     function: Function
@@ -65,6 +65,7 @@ class Typed:
     entry: list[Statement] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
     lost: list[tuple[Var, Finding]] = field(default_factory=list)
+    kept: list[Var] = field(default_factory=list)
 
     def containers_written(self, unit: Unit) -> tuple[int, ...]:
         """Return the positions of the parameters that are containers and are written into."""
@@ -152,6 +153,8 @@ def specialise(
         function, params, body.statements, value, function.origin, inputs, separated.entry,
         written_of(heap, finals, copies),
         lost_effects(s, heap, there, in_place_of, function.origin),
+        [var for var in (*there, *unit.relied.captured.values(), *heap.globals.values())
+         if var not in changed and is_mutable(unit.type(var))],
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.errors import ArgumentsError, limitations
+from adcompiler.runtime.aliases import buffer_of, storage
 from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.runtime.structure import add
 
@@ -92,19 +93,21 @@ def own(value: Any, copy: Callable[[Any], Any] | None = None) -> Any:
 
 
 def handed_out(
-    value: Any, copies: list[tuple[Any, Any]] | None = None
-) -> tuple[Any, list[tuple[Any, Any]] | None]:
+    value: Any, *copies: list[tuple[Any, Any]], kept: tuple[Any, ...] = ()
+) -> tuple[Any, list[tuple[Any, Any]]]:
     """Return what ``give_back`` takes, in storage of its own: a sweep restores what ``value`` has.
 
-    In the copy one object is one object, wherever ``value`` holds it.
+    In the copy one object is one object, wherever ``value`` holds it, and a view one of the copy.
+    What the caller holds and the program did not write into, ``kept``, stays what it is.
     """
-    made: dict[int, Any] = {}
+    made: dict[int, Any] = {id(part): part for part in storage(kept)}
+    owners = {id(buffer_of(part)) for part in made.values() if isinstance(part, np.ndarray)}
 
     def copied(item: Any) -> Any:
         if id(item) in made:
             return made[id(item)]
         if isinstance(item, np.ndarray):
-            new: Any = item.copy("K")
+            new: Any = copied_array(item)
         elif isinstance(item, list):
             new = made[id(item)] = []
             new.extend(map(copied, item))
@@ -121,35 +124,74 @@ def handed_out(
         made[id(item)] = new
         return new
 
+    def copied_array(item: np.ndarray[Any, Any]) -> Any:
+        owner = buffer_of(item)
+        if id(owner) in owners:
+            return item
+        if owner is item or not isinstance(owner, np.ndarray):
+            return item.copy("K")
+        view = view_in(copied(owner), item, owner)
+        return item.copy("K") if view is None else view
+
     found = copied(value)
-    return found, None if copies is None else [
-        (original, made[id(copy)]) for original, copy in copies if id(copy) in made
+    return found, [
+        (original, made.get(id(copy), copy)) for pairs in copies for original, copy in pairs
     ]
 
 
-def give_back(target: Any, value: Any, copies: list[tuple[Any, Any]] | None = None) -> None:
+def view_in(
+    owner: np.ndarray[Any, Any], view: np.ndarray[Any, Any], other: np.ndarray[Any, Any]
+) -> Any:
+    """Return the part of ``owner`` that ``view`` is of ``other``, an array of the same layout.
+
+    None if the elements of ``owner`` do not lie in memory as those of ``other`` do.
+    """
+    flat = owner.ravel("K")
+    if owner.strides != other.strides or owner.dtype != other.dtype or not (
+        np.may_share_memory(flat, owner)
+    ):
+        return None
+    start = view.__array_interface__["data"][0] - other.__array_interface__["data"][0]
+    return np.ndarray(view.shape, view.dtype, flat, start, view.strides)
+
+
+def give_back(target: Any, value: Any, *copies: list[tuple[Any, Any]]) -> None:
     """Make ``target``, which belongs to the caller, what the program has made of it: ``value``.
 
     Of a container ``copies`` pairs what it held with the copies that the program worked on: where
-    one of these is left, the caller's own object takes its content and its place.
+    one of these is left, the caller's own object takes its content and its place. What is made
+    anew for ``value`` is entered there, for other objects that hold it too.
     """
     if target is value:
         return
     if isinstance(target, np.ndarray):
         target[...] = value
         return
-    mine = {id(copy): original for original, copy in copies or ()}
+    mine = {id(copy): original for pairs in copies for original, copy in pairs}
+    parts = {
+        id(copy): (original, copy) for pairs in copies for original, copy in pairs
+        if isinstance(copy, np.ndarray)
+    }
 
     def caller_s(item: Any) -> Any:
         """Return the caller's object for what the program holds."""
         original = mine.pop(id(item), None)
         if original is None:
-            if type(item) in (list, tuple):
-                return type(item)(map(caller_s, item))
-            return item
+            return newly_held(item)
         fill(original, item)
         mine[id(item)] = original
         return original
+
+    def newly_held(item: Any) -> Any:
+        if isinstance(item, np.ndarray) and (pair := parts.get(id(buffer_of(item)))):
+            view = view_in(pair[0], item, pair[1])
+            return item if view is None else view
+        if type(item) not in (list, tuple):
+            return item
+        new = mine[id(item)] = type(item)(map(caller_s, item))
+        if copies and type(item) is list:
+            copies[0].append((new, item))
+        return new
 
     def fill(original: Any, item: Any) -> None:
         if isinstance(original, np.ndarray):
