@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import functools
 import random
 import sys
 import types
@@ -53,7 +54,10 @@ class World:
         return walk.picture
 
     def arguments(self) -> Picture:
-        """Return what each path from the arguments alone leads to, not by way of classes."""
+        """Return what each path from the arguments alone leads to, not by way of classes.
+
+        Cached properties are left out: reading one fills it, whoever reads it.
+        """
         walk = Walk(with_classes=False)
         walk.roots(arguments(self.args))
         return walk.picture
@@ -135,7 +139,9 @@ class Walk:
         elif isinstance(one, dict | types.MappingProxyType):
             yield from ((f"{path}[{key!r}]", v) for key, v in one.items())
         if isinstance(one, type) or hasattr(one, "__dict__") or hasattr(type(one), "__slots__"):
-            yield from ((f"{path}.{key}", v) for key, v in attributes(one).items())
+            yield from (
+                (f"{path}.{key}", v) for key, v in attributes(one).items()
+                if self.with_classes or not is_cache(one, key))
             self.classes[type(one)] = None
             if self.with_classes:
                 yield f"type({path})", type(one)
@@ -211,6 +217,11 @@ def attributes(one: Any) -> dict[str, Any]:
             if not slot.endswith("__") and hasattr(one, name):
                 found[name] = getattr(one, name)
     return found
+
+
+def is_cache(one: Any, name: str) -> bool:
+    """Say whether an attribute of an object is what a cached property keeps there."""
+    return isinstance(getattr(type(one), name, None), functools.cached_property)
 
 
 def contents(one: Any) -> Any:

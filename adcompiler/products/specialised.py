@@ -134,8 +134,7 @@ def specialise(
     unit.calls.active.pop()
     checked_stores(s)
     there = [*whole, *separated.held]
-    copies |= heap.working
-    in_place_of = {var: copy for var, (copy, _) in copies.items()}
+    in_place_of = {var: copy for var, (copy, _) in {**copies, **heap.working}.items()}
     with s.writing_to(out):
         heap.bring_all_up_to_date([*there, *in_place_of.values()], function.origin)
     refuse_new_attributes(s, separated, function.origin)
@@ -151,11 +150,18 @@ def specialise(
     body = checked_body(unit, Block(statements, (value,)), changed)
     return Typed(
         function, params, body.statements, value, function.origin, inputs, separated.entry,
-        written_of(heap, finals, copies),
+        written_of(heap, finals, {**copies, **heap.working}),
         lost_effects(s, heap, there, in_place_of, function.origin),
-        [var for var in (*there, *unit.relied.captured.values(), *heap.globals.values())
-         if var not in changed and is_mutable(unit.type(var))],
+        kept_by_caller(unit, heap, there, changed),
     )
+
+
+def kept_by_caller(
+    unit: Unit, heap: Heap, given: Iterable[Var], changed: Collection[Var]
+) -> list[Var]:
+    """Return what was there before the code ran, may be written into, and is not ``changed``."""
+    there = (*given, *unit.relied.captured.values(), *heap.globals.values())
+    return [var for var in there if var not in changed and is_mutable(unit.type(var))]
 
 
 def written_of(
