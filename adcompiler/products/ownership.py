@@ -18,16 +18,21 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import substitute_block, walk
 from adcompiler.products.finish import is_global
 from adcompiler.products.specialised import Typed, Written
-from adcompiler.runtime import give_back, handed_out, own as own_copy
+from adcompiler.runtime import give_back, handed_out, own as own_copy, paired
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 
 
 def given_back(unit: Unit, typed: Typed) -> Iterator[Statement]:
     """Yield what writes into the caller's storage."""
-    shared = shared_where_several(unit, typed, typed.statements)
-    for it in typed.written:
-        copies = copies_with(it, typed.written, shared)
+    several = len(typed.written) > 1 and any(it.copies is not None for it in typed.written)
+    shared = shared_storage(Block(typed.statements), unit) if several else {}
+    made: list[Statement] = []
+    written = with_arrays_paired(unit, typed.written, shared, made, typed.origin)
+    yield from made
+    for it in written:
+        array = isinstance(unit.type(it.var), t.Array)
+        copies = () if array else copies_with(it, written, shared)
         yield Do(Call(Const(give_back), (it.var, it.final, *copies)), typed.origin)
 
 
@@ -44,13 +49,14 @@ def given_back_at_end(
                for it in outside]
     shared = shared_storage(Block((*both.forward, *both.sweep)), s.unit) if written else {}
     storage = swept_storage(both.sweep, shared) if written else set()
+    written = with_arrays_paired(s.unit, written, shared, s.out, origin)
     ends: dict[Var, tuple[Atom, ...]] = {}
     for it in written:
         final, copies = it.final, copies_with(it, written, shared)
         if it.var in ends:
             continue
         if isinstance(final, Var) and storage_of(final, shared) & storage:
-            if isinstance(s.unit.type(final), t.Array):
+            if isinstance(s.unit.type(final), t.Array) and not copies:
                 ends[it.var] = (copied(s, final, origin),)
             else:
                 together = [one for one in written if one.copies in copies] or [it]
@@ -58,7 +64,10 @@ def given_back_at_end(
         else:
             ends[it.var] = final, *copies
     return iter([
-        Do(Call(Const(give_back), (it.var, *ends[it.var])), origin.reversed()) for it in written])
+        Do(Call(Const(give_back), (it.var, *(
+            ends[it.var][:1] if isinstance(s.unit.type(it.var), t.Array) else ends[it.var]
+        ))), origin.reversed()) for it in written
+    ])
 
 
 def handed(
@@ -101,12 +110,27 @@ def now(both: Reversed, atom: Atom) -> Any:
     return both.renamed.get(atom, atom) if isinstance(atom, Var) else atom
 
 
-def shared_where_several(
-    unit: Unit, typed: Typed, statements: Iterable[Statement]
-) -> Mapping[Atom, list[Atom]]:
-    """Return what shares storage, if several objects are given back that may hold one part."""
-    several = sum(it.copies is not None for it in typed.written) > 1
-    return shared_storage(Block(tuple(statements)), unit) if several else {}
+def with_arrays_paired(
+    unit: Unit, written: Sequence[Written], shared: Mapping[Atom, list[Atom]],
+    out: list[Statement], origin: Origin,
+) -> list[Written]:
+    """Return what is given back, with pairs for arrays that a container may hold too.
+
+    The container is to hold the caller's array then, not what the program worked on.
+    """
+    containers = [storage_of(it.final, shared) for it in written if it.copies is not None]
+    found = []
+    for it in written:
+        if isinstance(it.final, Var) and isinstance(unit.type(it.var), t.Array) and any(
+            storage_of(it.final, shared) & held for held in containers
+        ):
+            pairs = Var(f"{it.var.name}_copies")
+            rhs = Call(Const(paired), (it.var, it.final))
+            unit.record(pairs, rhs, t.UNKNOWN)
+            out.append(Let(pairs, rhs, origin))
+            it = replace(it, copies=pairs)
+        found.append(it)
+    return found
 
 
 def copies_with(

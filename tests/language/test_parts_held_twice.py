@@ -12,6 +12,7 @@ from tests.language.reached import check_modes
 
 G = SimpleNamespace(u=np.ones(2), w=np.zeros(2))
 C = SimpleNamespace(u=np.ones(3), w=np.ones(2))
+V = np.ones(2)
 D, L, ROWS = {}, [], {"l": []}
 
 
@@ -82,6 +83,18 @@ def written_before(x):
     return np.sum(G.w * D["y"])
 
 
+def array_written(x):
+    V[0] = x
+    G.u, C.u = V, V[1:]
+    return np.sum(G.u) * x
+
+
+def argument_written(x, a):
+    a[0] = x
+    G.u, G.w = a, a[1:]
+    return np.sum(G.u) * x
+
+
 def view_in_argument(x, o):
     o.w = o.u[:]
     C.w = o.u
@@ -92,8 +105,10 @@ def test_what_several_objects_hold_is_one_memory_in_the_end():
     for f in (
         of_another, view_of_another, view_of_itself, view_by_numpy, appended, in_containers,
         made_here, view_made_here, list_made_here, in_a_branch, written_before,
+        array_written,
     ):
         check_modes(f)
+    check_modes(argument_written, args=(np.ones(3),))
     check_modes(view_in_argument, args=(SimpleNamespace(u=np.ones(2), w=np.zeros(2)),))
 
 
