@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from adcompiler.compile.modes import MODES
 from adcompiler.dispatch.calling import of_each
 from adcompiler.dispatch.compiled import Compiled, Same
 from adcompiler.dispatch.finite import is_finite
@@ -38,13 +39,15 @@ ROLES = frozenset({"augmented", "pullback", "linearized", "tangent", "pushforwar
 class Masked:
     """The masked form of some compiled code, compiled when it is first asked for.
 
-    ``compiled`` is None before, and where the compiler refuses it.
+    ``compiled`` is None before, and where the compiler refuses it. It is code ``of_one`` seed where
+    loops go over many: what they leave to Python has the residuals of such code.
     """
 
-    __slots__ = ("compile", "compiled", "is_known")
+    __slots__ = ("compile", "compiled", "is_known", "of_one")
 
-    def __init__(self, compile_masked: Callable[[], Compiled]) -> None:
+    def __init__(self, compile_masked: Callable[[], Compiled], of_one: bool) -> None:
         self.compile = compile_masked
+        self.of_one = of_one
         self.compiled: Compiled | None = None
         self.is_known = False
 
@@ -65,8 +68,12 @@ def masked_form(
 ) -> Masked:
     """Return the masked form of the code that is compiled for the same arguments."""
     other = copy.copy(s)
-    other.options = replace(s.options, masked=True, backend="python", parallel=False)
-    return Masked(lambda: other.compile(types_, equal_shapes, same, observed))
+    options = s.options
+    of_one = options.batched and options.backend == "native" and bool(MODES[options.mode].halves)
+    other.options = replace(
+        options, masked=True, backend="python", parallel=False,
+        batched=options.batched and not of_one)
+    return Masked(lambda: other.compile(types_, equal_shapes, same, observed), of_one)
 
 
 def run_masked(
@@ -114,7 +121,7 @@ def masked_half(plain: Half, masked: Masked, first: str, one_by_one: bool) -> Ha
     fits = firsts_of(plain.text, first) == firsts_of(form.text, first)
     if not fits and name == plain.name:
         return None
-    each = bool(form.report.get("seeds")) and not one_by_one
+    each = (masked.of_one or bool(form.report.get("seeds"))) and not one_by_one
 
     def call(residuals: Any, *seeds: Any) -> Any:
         if isinstance(residuals, Arguments):  # which loops would have computed the rest of
