@@ -12,25 +12,21 @@ RAISING = frozenset({
     *(int, float, complex, round, max, min, next, chr, ord, list.index, tuple.index, str.index),
 })
 """Those of the functions that operators and builtins are which raise for some values."""
-BUILTIN = ("_operator", "operator", "builtins", "itertools", "functools", "None")
-"""The modules of operators and builtins."""
 TOTAL = frozenset({
     *(math.exp, math.expm1, math.sinh, math.cosh, math.tanh, math.sin, math.cos, math.tan),
     *(math.atan, math.atan2, math.asinh, math.erf, math.erfc, math.hypot, math.fabs),
     *(math.fsum, math.isnan, math.isinf, math.isfinite, math.copysign, math.degrees, math.radians),
 })
 """Functions of numbers without errors of their domain, or whose derivatives raise these too."""
-LIBRARIES = ("numpy", "scipy", "adcompiler")
-"""Packages whose functions raise for shapes, or where NumPy is told to."""
+OF_NUMBERS = ("math", "cmath", "statistics")
+"""Modules of functions of Python's numbers, which raise where they are not defined."""
 POWERS = frozenset({operator.pow})
 """Functions of a base and an exponent, which raise for no natural exponent."""
 
 
 def raises_for_values(function: object, has_natural_exponent: bool = False) -> bool:
     """Say whether a function of Python's numbers and containers raises for some of them."""
-    home = str(getattr(function, "__module__", None)).partition(".")[0]
-    if home in LIBRARIES or function in TOTAL:
-        return False
     if function in POWERS and has_natural_exponent:
         return False
-    return home not in BUILTIN or function in RAISING
+    home = getattr(function, "__module__", None)
+    return function in RAISING or (home in OF_NUMBERS and function not in TOTAL)

@@ -26,6 +26,7 @@ from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.optimise.rewriter import Rewriter
 from adcompiler.runtime import evaluated
+from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
 
 
@@ -187,7 +188,9 @@ class _Raising:
             case Call(Const(function), args) if hashable(function):
                 types = [type_of(unstar(arg)) for arg in args]
                 natural = bool(args) and is_natural(args[-1])
-                return raises_for_values(function, natural) and all(map(is_of_python, types))
+                compiled = isinstance(getattr(function, "callee", function), Callee)
+                return (compiled or raises_for_values(function, natural)) and all(
+                    map(is_of_python, types))
         return False
 
     def are(self, arguments: str, args: Sequence[Any]) -> bool:

@@ -36,12 +36,14 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Region, Rhs, Star,
     Statement, Var, substitute, unstar,
 )
+from adcompiler.ir.operators import is_one
 from adcompiler.ir.visit import defined, substitute_statement
 from adcompiler.ops.partial_functions import DERIVED
 from adcompiler.runtime import evaluated, noted_value, record
 from adcompiler.specialise.calls.libraries import is_namedtuple
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.structs import dataclass
+from adcompiler.typed.callee import Callee
 
 
 class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
@@ -94,10 +96,16 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
         return None
 
     def derived(self, value: Atom | Star) -> bool:
-        """Say whether the sweep raises whatever computing a value raises."""
+        """Say whether the derivative raises whatever computing a value raises.
+
+        A function that was compiled apart runs for what its pullback needs.
+        """
         rhs = self.s.unit.definition(value) if self.is_active(value) else None
-        return isinstance(rhs, Item) or (
-            isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value in DERIVED)
+        if not isinstance(rhs, Call):
+            return isinstance(rhs, Item)
+        function = rhs.func.value if isinstance(rhs.func, Const) else None
+        return is_one(function, DERIVED) or isinstance(
+            getattr(function, "callee", function), Callee)
 
     def forward_active(self, target: Var, rhs: Rhs, origin: Origin) -> Sweep | None:
         """Write a definition whose cotangent is wanted; return its reverse."""
