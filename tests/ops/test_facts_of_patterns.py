@@ -182,7 +182,7 @@ def of_rows(name: str, *args: Any, **kwargs: Any) -> Any:
 @each("name", AXES)
 def test_one_more_axis_in_front_gives_the_results_of_each_row(name: str) -> None:
     function, axes = AXES[name], REGISTRY.facts(AXES[name]).axes
-    extra = (1,) if name.endswith("roll") else ()
+    extra = (1,) if name.endswith("roll") else (2,) if name.endswith("repeat") else ()
     match axes:
         case "each":
             count = 3 if name == "numpy.where" else 2 if takes(function) == 2 else 1
