@@ -130,7 +130,8 @@ class Finder:
         for place, values, origin in self.stores([statement], FILLING):
             chosen = [self.conditions[var] for var in self.reached(values) if (
                 var in self.conditions)]
-            yield from self.made_memos([(place, values, origin)], self.read_by(chosen))
+            yield from self.made_memos(
+                [(place, values, origin)], self.read_by(chosen), self.read_by(chosen, SIZES))
 
     def made_memos(
         self, stores: Iterable[tuple[Place, list[Atom], Origin]], asked: set[Place] | None,
@@ -199,12 +200,17 @@ class Finder:
         """Return the places that values are computed from, but for what is only compared in size.
 
         ``if loss < self.best: self.best = loss`` keeps a record, and is no memo. What the results
-        of ``functions`` are computed from may be left out.
+        of ``functions`` are computed from may be left out, and with them what attributes that are
+        sizes belong to, and what stands in a display, which is true if anything does.
         """
         found: set[Place] = set()
-        for var in self.reached(atoms, functions=functions, ordered=False):
+        if functions:
+            atoms = [atom for atom in atoms if not isinstance(atom, Var) or not isinstance(
+                self.made.get(atom), Pack)]
+        attributes = OF_SIZES if functions else frozenset()
+        for var in self.reached(atoms, attributes, functions, ordered=False):
             place = self.place(var)
-            if place is not None:
+            if place is not None and place[-1] not in attributes:
                 found |= {place[:end] for end in range(1, len(place) + 1)}
             rhs = self.made.get(var)
             args = list(map(unstar, rhs.args)) if isinstance(rhs, Call) else []

@@ -113,7 +113,7 @@ def test_written_arguments_fail(monkeypatch):
         x[0] = 0.0
 
     alter(monkeypatch, Altered(argument=clear), "value_and_grad")
-    with pytest.raises(AssertionError, match="the arguments after value_and_grad"):
+    with pytest.raises(AssertionError, match="arguments after the derivative"):
         check(ENERGY)
 
 
