@@ -82,6 +82,11 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
                 flag = env[variable]
                 self.out.append(Do(Call(Const(check_bound), (flag, *how)), origin))
                 env[variable] = self.unit.if_bound[flag]
+            case Do(Call(Const(function), (Var() as variable, *_))) if (
+                function is check_bound and self.in_emitted and isinstance(env[variable], Var)
+                and env[variable] not in self.unit.unsure
+            ):
+                pass  # emitted code says itself where a value may be missing; None is one
             case Do(rhs, origin):
                 value = self.rhs(rhs, env, scope, origin, "ignored", True)
                 last = self.out[-1] if self.out else None
