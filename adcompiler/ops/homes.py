@@ -128,7 +128,7 @@ def public_place(value: Any) -> tuple[str, str] | None:
 @unless_it_raises(None)
 def qualified_name(value: Any) -> str | None:
     """Return the dotted name of a callable within its module, None if it has none."""
-    owner = getattr(value, "__self__", None)
+    owner: Any = getattr(value, "__self__", None)
     if issubclass(type(owner), np.ufunc):
         return f"{owner.__name__}.{value.__name__}"
     if isinstance(value, MethodType) and not isinstance(owner, type):

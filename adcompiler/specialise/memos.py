@@ -55,10 +55,13 @@ def note_memos(s: Writer, function: Function, env: Env, scope: Scope | None) -> 
     """Note the memos of a function that is compiled for some arguments: see ``Writes.memos``."""
     if scope is None or scope.is_rule or scope.emitted:
         return
+    given_by_callers = {param.var for param in function.params if not param.has_default}
     for memo in memos_in(function):
         holder = None if isinstance(memo.holder, str) else env.get(memo.holder)
-        if memo.sized and isinstance(holder, Var) and isinstance(s.unit.type(holder), t.Array):
-            continue  # arrays have a length from the beginning
+        if isinstance(holder, Var) and isinstance(s.unit.type(holder), t.Array) and (
+            memo.sized or memo.holder in given_by_callers
+        ):
+            continue  # arrays have a length from the beginning; what they hold is an argument's
         if is_outside(s, memo.holder, env, scope):
             given = tuple(s.value(source, env) for source in memo.sources)
             s.unit.writes.memos.append((given, memo.origin))
