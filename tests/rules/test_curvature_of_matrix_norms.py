@@ -86,12 +86,10 @@ def slope_of_flat(x):
     return 0.0 * x
 
 
-@rrule(flat)
 def flat_rule(x):
     return flat(x), lambda dy: dy * slope_of_flat(x)
 
 
-@rrule(slope_of_flat)
 def slope_of_flat_rule(x):
     def pullback(dy):
         if x > 4.0:
@@ -102,6 +100,9 @@ def slope_of_flat_rule(x):
 
 
 def test_what_is_raised_by_data_is_raised_where_it_was():
+    rrule(flat)(flat_rule)  # here: modules of tests list the rules of libraries when they load
+    rrule(slope_of_flat)(slope_of_flat_rule)
+
     def several(x):
         total = 0.0
         for k in range(3):

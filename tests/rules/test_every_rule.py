@@ -14,12 +14,8 @@ from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.testing import check_rule, rule_name, sample_calls
 
 
-# What writes into its argument is tested where it is used: in the loops of compiled code. Rules of
-# other tests are no rules of the libraries.
-RULES = [
-    rule for rule in REGISTRY.rules() if rule.function not in DESTRUCTIVE
-    and not str(getattr(rule.function, "__module__", "")).startswith("tests.")
-]
+# What writes into its argument is tested where it is used: in the loops of compiled code.
+RULES = [rule for rule in REGISTRY.rules() if rule.function not in DESTRUCTIVE]
 
 
 def inverts(function: object) -> bool:
