@@ -5,7 +5,7 @@ from collections import ChainMap, OrderedDict, defaultdict, deque
 import numpy as np
 import pytest
 
-from adcompiler import ADError, UnsupportedError, grad, vjp
+from adcompiler import ADError, UnsupportedError, grad, hessian, vjp
 from adcompiler.runtime.substitutes import SUBSTITUTES
 from tests.lanes import one_in
 from tests.language.modes import Programs, agrees_in_every_mode, agrees_to_first_order
@@ -99,8 +99,23 @@ def a_deque_of_arrays(x):
     line = deque(maxlen=2)
     for i in range(3):
         line.append(x * i)
+    return np.sum(line[0] * line[1]) * x[0]
+
+
+def written_in_a_deque(x):
+    line = deque(maxlen=2)
+    for i in range(3):
+        line.append(x * i)
     line[0][1] = x[0] * x[0]
     return np.sum(line[0] * line[1])
+
+
+def test_writes_into_arrays_that_a_loop_put_into_a_deque_are_followed_once():
+    x = np.array([0.3, 0.7, 1.1])
+    wanted = [4.0 * x[0] + 4.0 * x[0] * x[1], 2.0 * x[0] ** 2, 4.0 * x[2]]
+    assert np.allclose(grad(written_in_a_deque)(x), wanted)
+    with pytest.raises(UnsupportedError, match="a deque that is made here"):
+        hessian(written_in_a_deque)(x)
 
 
 @programs
