@@ -8,6 +8,7 @@ function; that a stored value depends on what is differentiated is told when the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from adcompiler.frontend.scope import Scope
@@ -31,6 +32,8 @@ Place = tuple[Any, ...]
 
 FILLING = frozenset({"append", "extend", "insert", "update", "add", "appendleft", "__setitem__"})
 ITEM = "[]"
+OWN = str(Path(__file__).parents[1])
+"""Where the classes are that stand for those of Python: what they hold is the program's own."""
 OF_SIZES = frozenset({"shape", "ndim", "size", "dtype", "__class__", "__name__", "keys"})
 SIZES = frozenset({"len", "isinstance", "type", "range", "hasattr", "id", "callable", "str"})
 """Attributes and functions of which the results carry no derivative."""
@@ -53,7 +56,7 @@ class Memo:
 
 def note_memos(s: Writer, function: Function, env: Env, scope: Scope | None) -> None:
     """Note the memos of a function that is compiled for some arguments: see ``Writes.memos``."""
-    if scope is None or scope.is_rule or scope.emitted:
+    if scope is None or scope.is_rule or scope.emitted or function.origin.file.startswith(OWN):
         return
     given_by_callers = {param.var for param in function.params if not param.has_default}
     for memo in memos_in(function):
