@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 
 
+NUMBERS = (int, float, complex, np.generic)
+
+
 def masked_product(d: Any, slope: Any) -> Any:
     """Return ``d * slope``, and 0 where ``d`` is 0."""
     if type(d) is not np.ndarray and type(slope) is not np.ndarray:
@@ -31,7 +34,8 @@ def masked_quotient(d: Any, divisor: Any) -> Any:
 def zero_product(a: Any, b: Any) -> Any:
     """Return ``a * b``, and 0 where either is 0."""
     if type(a) is not np.ndarray and type(b) is not np.ndarray:
-        if (a and b) or isinstance(a, (list, tuple)):
+        numbers = isinstance(a, NUMBERS) and isinstance(b, NUMBERS)
+        if not numbers or (a and b):  # tables and lists have products of their own
             return a * b
         return (a if b else type(a)(0)) * (b if a else type(b)(0))
     if is_finite_array(a) and is_finite_array(b):
