@@ -48,9 +48,13 @@ def refuse_disguises(s: Writer, block: Block, varied: Collection[Atom]) -> None:
 
 
 def refuse_memos(unit: Unit, varied: Collection[Atom]) -> None:
-    """Report memos that keep what carries a derivative: the next call would read it as constant."""
+    """Report memos that keep what carries a derivative: the next call would read it as constant.
+
+    Of a place that is refused for another reason nothing is added.
+    """
+    refused = {finding.place for finding in unit.findings}
     for given, origin in unit.writes.memos:
-        if any(atom in varied for atom in given):
+        if (origin.line, origin.column) not in refused and any(atom in varied for atom in given):
             unit.findings.append(origin.finding(
                 "what is stored here outside of the function, where nothing is stored yet, "
                 "depends on what is differentiated: the next call would take it for a constant",
