@@ -57,13 +57,15 @@ def scaled(direction: Any, value: Any) -> Any:
     return found if isinstance(value, np.ndarray) else type(direction)(found)
 
 
-def judge(package: str, one: Case, tolerance: float = 1e-6) -> Outcome:
+def judge(
+    package: str, one: Case, tolerance: float = 1e-6, backend: str = "python"
+) -> Outcome:
     """Compare the pullback and the pushforward of a case with differences of order six."""
     started = time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            wrong, seconds = compared(one, tolerance)
+            wrong, seconds = compared(one, tolerance, backend)
             result = "infinite" if ": nan is not" in wrong else "wrong" if wrong else "right"
             return Outcome(package, one.label, result, seconds, wrong)
     except ADError as error:
@@ -81,7 +83,7 @@ class Broken(Exception):
     """The function that is tried fails without being differentiated."""
 
 
-def compared(one: Case, tolerance: float) -> tuple[str, float]:
+def compared(one: Case, tolerance: float, backend: str = "python") -> tuple[str, float]:
     """Return what is wrong with the derivatives of a case, if any, and how long compiling took."""
     rng = np.random.default_rng(sum(map(ord, one.target)))
     try:
@@ -107,7 +109,8 @@ def compared(one: Case, tolerance: float) -> tuple[str, float]:
     except Exception as error:
         raise Broken(f"{type(error).__name__}: {error}") from error
     started = time.process_time()
-    value, pullback = vjp(function, *own(one.arguments), argnums=one.at, **one.keywords)
+    value, pullback = vjp(
+        function, *own(one.arguments), argnums=one.at, backend=backend, **one.keywords)
     seconds = max(time.process_time() - started - alone, 0.0)
     for got, expected in zip(numbers(value), numbers(plain), strict=True):
         if not np.allclose(got, expected, rtol=1e-9, atol=1e-11, equal_nan=True):
@@ -118,7 +121,8 @@ def compared(one: Case, tolerance: float) -> tuple[str, float]:
     for name, got in (
         ("vjp", product(directions, found)),
         ("vjp, again", product(directions, pullback(cotangent))),
-        ("jvp", product(cotangent, where(cotangent, pushed(function, one, directions)))),
+        ("jvp", product(cotangent, where(
+            cotangent, pushed(function, one, directions, backend)))),
     ):
         if not abs(got - wanted) <= tolerance * scale:
             return f"{name}: {got} is not {wanted}", seconds
@@ -136,6 +140,7 @@ def where(cotangent: Any, tangent: Any) -> Any:
     return tangent
 
 
-def pushed(function: Any, one: Case, directions: tuple[Any, ...]) -> Any:
+def pushed(function: Any, one: Case, directions: tuple[Any, ...], backend: str = "python") -> Any:
     """Return the tangent of the result."""
-    return jvp(function, own(one.arguments), directions, argnums=one.at, **one.keywords)[1]
+    return jvp(function, own(one.arguments), directions, argnums=one.at, backend=backend,
+               **one.keywords)[1]
