@@ -236,7 +236,7 @@ def satellite_made(inclination: float, mean_motion: float) -> Any:
 
 
 SGP4 = (
-    here("satellite_jday", 21.5), here("satellite_sidereal", 0.3),
+    here("satellite_jday", 21.5), here("satellite_sidereal", 0.3, step=3e-2),
     here("satellite_made", 0.5980929, 0.0472294), here("satellite_at", 30.0),
 )
 
