@@ -146,28 +146,28 @@ PROBLEMS = [
 ]
 
 
-def measured(problem: Problem, given: dict[str, Any]) -> tuple[int, float, float]:
+def measured(problem: Problem, given: dict[str, Any], runs: int) -> tuple[int, float, float]:
     """Return the number of evaluations, the time, and the error of a solution."""
     problem.solve(problem.function, **given)  # compiles
     counted = Counted(problem.function)
     found = problem.solve(counted, **given)
     times = []
-    for _ in range(3):
+    for _ in range(runs):
         start = perf_counter()
         problem.solve(problem.function, **given)
         times.append(perf_counter() - start)
     return counted.count, min(times), float(np.max(np.abs(found - problem.solution)))
 
 
-def main() -> dict[str, list[tuple[int, float, float]]]:
-    """Print a table and return its numbers."""
+def main(runs: int = 3) -> dict[str, list[tuple[int, float, float]]]:
+    """Print a table of the best of so many runs, and return its numbers."""
     print(f"{'':24}{'differences':^32}{'derivatives':^32}")
     head = f"{'evaluations':>12}{'ms':>8}{'error':>10}  "
     print(f"{'':24}{head}{head}")
     found = {}
     for problem in PROBLEMS:
         row = found[problem.name] = [
-            measured(problem, given) for given in (problem.differences, problem.exact)]
+            measured(problem, given, runs) for given in (problem.differences, problem.exact)]
         print(f"{problem.name:24}", *(
             f"{count:11}{seconds * 1e3:8.1f}{error:10.1e} " for count, seconds, error in row))
 

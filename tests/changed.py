@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -114,6 +115,7 @@ def is_test(file: str) -> bool:
     return Path(file).name.startswith("test_") and file.endswith(".py")
 
 
+@functools.cache
 def imports_of_tests() -> dict[str, set[str]]:
     """Return which files of the tests import a module, or a name that may be one."""
     found: dict[str, set[str]] = {}

@@ -8,8 +8,9 @@ it, as ``tests/thorough.py`` does one after the other.
 
 from __future__ import annotations
 
+import itertools
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -23,6 +24,24 @@ def one_in(every: int, params: Iterable[Any], whole: bool = False) -> list[Any]:
     return [
         one if k % every == 0 else marked(one, whole) for k, one in enumerate(params)
     ]
+
+
+def some_of_each(
+    kind: Callable[[Any], tuple[str, int]], params: Iterable[Any]
+) -> list[Any]:
+    """Return the values of a parameter, of which some of each kind are in the first lane.
+
+    ``kind`` gives the name of a value's kind, and how many of that kind one value stands for. Each
+    kind begins one place later, so that values that are in order, such as the methods of one class
+    after the other, are not always those of the same classes.
+    """
+    places: dict[str, Iterator[int]] = {}
+    found = []
+    for one in params:
+        name, every = kind(one)
+        place = next(places.setdefault(name, itertools.count(len(places))))
+        found.append(marked(one, True) if place % every else one)
+    return found
 
 
 def marked(one: Any, whole: bool) -> Any:

@@ -154,18 +154,24 @@ def written_in_lists(block: Block, sharing: Sharing, written: set[Atom]) -> set[
     """
     collected: list[Edge] = []
     backward = Flow()
-    for statement in walk(block):
-        if isinstance(statement, Region):
-            collected += [way for way in statement.edges() if way.how == COLLECTED]
-    if not collected:
-        return set()
+    made: dict[Atom, Let] = {}
     for statement in walk(block):
         if isinstance(statement, Let):
-            backward.add(statement.target, (
-                source for source, _ in sharing.of(statement.target, statement.rhs)))
+            made[statement.target] = statement
         elif isinstance(statement, Region):
-            backward.steps += [(way.target, way.source) for way in statement.edges()
-                               if not way.hands_on]
+            for way in statement.edges():
+                if way.how == COLLECTED:
+                    collected.append(way)
+                if not way.hands_on:
+                    backward.steps.append((way.target, way.source))
+    if not collected:
+        return set()
+
+    def shared_by(atom: Atom) -> Iterator[Atom]:
+        let = made.get(atom)
+        if let is not None:
+            yield from (source for source, _ in sharing.of(let.target, let.rhs))
+
     arrays = {atom for atom in written if not is_container(sharing.type_of(atom))}
-    found = backward.backward(arrays)
+    found = backward.backward(arrays, also=shared_by)
     return {way.source for way in collected if way.target in found}

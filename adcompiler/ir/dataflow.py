@@ -37,13 +37,17 @@ class Flow:
         return reached(start, following, admits, also)
 
     def backward(
-        self, start: Iterable[Atom], admits: Callable[[Atom], bool] | None = None
+        self, start: Iterable[Atom], admits: Callable[[Atom], bool] | None = None,
+        also: Callable[[Atom], Iterable[Atom]] | None = None,
     ) -> set[Atom]:
-        """Return ``start`` and all that leads to it, by way of what is admitted."""
+        """Return ``start`` and all that leads to it, by way of what is admitted.
+
+        ``also`` gives what else leads to an atom, asked for when that is reached.
+        """
         before: dict[Atom, list[Atom]] = {}
         for target, source in self.steps:
             before.setdefault(target, []).append(source)
-        return reached(start, before, admits)
+        return reached(start, before, admits, also)
 
 
 def reached(

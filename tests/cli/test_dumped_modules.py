@@ -126,7 +126,7 @@ def without_static(args: tuple[Any, ...]) -> list[Any]:
     return [copy.deepcopy(a) for a in args if not isinstance(type_of(a), t.Static) or a is None]
 
 
-@pytest.mark.parametrize("program", one_in(16, PROGRAMS), ids=str)
+@pytest.mark.parametrize("program", one_in(48, PROGRAMS), ids=str)
 def test_corpus(program: Program, tmp_path: Path) -> None:
     function, name = program.function, program.function.__name__
     case = next(program.cases())

@@ -90,7 +90,7 @@ def scaled(value: Any) -> Any:
     return checking.like(value, lambda x: 0.5 - x)
 
 
-@pytest.mark.parametrize(("program", "mode"), one_in(2, chosen()), ids=str)
+@pytest.mark.parametrize(("program", "mode"), one_in(5, chosen()), ids=str)
 def test_every_stage_of_a_program_gives_the_same(program: Program, mode: str) -> None:
     check(program, mode)
 

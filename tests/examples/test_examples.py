@@ -186,7 +186,7 @@ def test_a_cart_is_moved_with_sparse_derivatives(load, picture) -> None:
 # of SciPy's differences beside the minimum, where steps are as small as rounding
 @pytest.mark.filterwarnings("ignore:delta_grad == 0.0:UserWarning")
 def test_solvers_with_derivatives_find_what_they_find_with_differences(load) -> None:
-    results = load("scipy_solvers").main()
+    results = load("scipy_solvers").main(runs=1)
     assert len(results) == 8
     for differences, derivatives in results.values():
         assert derivatives[0] <= differences[0]  # evaluations

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from adcompiler import MissingRuleError, jvp
-from tests.lanes import one_in
+from tests.lanes import some_of_each
 from tests.rules.updates import DESTRUCTIVE
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.comparison import inner, kind_difference, numbers
@@ -23,6 +23,7 @@ from adcompiler.rulekit.testing import (
     sample_calls,
 )
 from tests.rules import refused
+from tests.rules.kinds import kinds
 from tests.rules.test_compiled_rules import LOST, Written, cotangents_by_parameter, real_call
 
 ALL = bool(os.environ.get("ADCOMPILER_ALL_FORWARD"))
@@ -51,7 +52,7 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize("rule", one_in(2, RULES), ids=rule_name)
+@pytest.mark.parametrize("rule", some_of_each(kinds(2, 10), RULES), ids=rule_name)
 def test_pushforward_agrees_with_pullback(rule):
     rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
     name, refusals = rule_name(rule), []

@@ -19,8 +19,9 @@ from adcompiler.rulekit.comparison import numbers
 from adcompiler.rulekit.testing import _random_direction, rule_name, sample_calls
 from tests.corpus.test_corpus import PROGRAMS
 from tests.forward.paths import compare
-from tests.lanes import one_in
+from tests.lanes import one_in, some_of_each
 from tests.rules import refused
+from tests.rules.kinds import kinds
 from tests.rules.test_compiled_rules import Written, real_call
 
 ALL = bool(os.environ.get("ADCOMPILER_ALL_FORWARD"))
@@ -45,7 +46,7 @@ RULES = [
 CHOSEN = [program for program in PROGRAMS if chosen(program, 12)]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=rule_name)
+@pytest.mark.parametrize("rule", some_of_each(kinds(2, 8), RULES), ids=rule_name)
 def test_rules(rule):
     rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
     refusals = []

@@ -443,8 +443,10 @@ def heat(x, options):
 
 
 def peak(function, *args):
-    """Return the most memory that a call takes: the least of two, as other threads take some."""
-    function(*args)
+    """Return the most memory that a call takes which is not the first: the least of two.
+
+    Other threads take some, too.
+    """
     peaks = []
     for _ in range(2):
         tracemalloc.start()

@@ -38,7 +38,7 @@ SYSTEMS = {
 }
 
 
-@pytest.mark.parametrize("name", one_in(3, NUMBERS))
+@pytest.mark.parametrize("name", one_in(6, NUMBERS))
 def test_numbers(name):
     tol = 2e-5 if name == "minimize_scalar" else 2e-6
     agrees(lambda p: NUMBERS[name](p) ** 2 * p[0], P, tol=tol, h=1e-3 if tol > 1e-5 else 1e-4)

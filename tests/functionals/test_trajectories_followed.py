@@ -159,9 +159,11 @@ def test_what_has_no_derivative():
     assert value == f(0.3)
 
 
-@pytest.mark.parametrize("method", ["RK45", "LSODA"])
-@pytest.mark.parametrize("rate", [10.0, 50.0, 300.0])
-def test_parameters_that_act_faster_than_the_solution_moves(method, rate):
+@pytest.mark.parametrize("rate, method", one_in(3, [
+    (10.0, "RK45"), (50.0, "RK45"), (300.0, "RK45"),
+    (10.0, "LSODA"), (50.0, "LSODA"), (300.0, "LSODA"),
+]))
+def test_parameters_that_act_faster_than_the_solution_moves(rate, method):
     """At 0 the forcing is not seen by the solution, nor by its adjoint."""
     wanted = (np.sin(10.0 * rate) - rate * (np.cos(10.0 * rate) - np.exp(-10.0))) / (1.0 + rate**2)
 

@@ -13,6 +13,7 @@ from adcompiler import (
     ADError, UnsupportedError, grad, hessian, jacobian, jvp, sparse_jacobian, value_and_grad, vjp,
 )
 from adcompiler.runtime.tables import TableError
+from tests.lanes import one_in
 
 pd = pytest.importorskip("pandas")
 
@@ -140,10 +141,10 @@ def looked_for(p, d):
         return p[0] * d.iloc[3, 1] * p[1]
 
 
-@pytest.mark.parametrize("function", [
+@pytest.mark.parametrize("function", one_in(2, [
     by_name, of_all, statistics, computed_before, in_a_loop, by_rows, selected, of_a_branch,
     changes, by_recursion, by_masks, by_stores, by_groups, looked_for,
-])
+]))
 def test_a_table_as_an_argument(function: Program) -> None:
     before = FRAME.copy()
     agree(function, P, FRAME)
@@ -156,7 +157,8 @@ def test_a_table_as_an_argument(function: Program) -> None:
     lambda p, s: np.dot(np.full(5, p[0]), s) * p[1], lambda p, s: p[1] * p[0] ** 2 * s[4],
     lambda p, s: np.sum(p[0] + p[1] * (2.0 * s + 1.0).to_numpy()),
 ])
-@pytest.mark.parametrize("series", [SERIES, HOLES.fillna(0.5)], ids=["reordered", "filled"])
+@pytest.mark.parametrize(
+    "series", one_in(2, [SERIES, HOLES.fillna(0.5)]), ids=["reordered", "filled"])
 def test_a_series_as_an_argument(function: Program, series: Any) -> None:
     agree(function, P, series)
 

@@ -1,6 +1,9 @@
 """Checks a function of one vector in every mode: derivatives of both orders, and patterns."""
 
+import itertools
+
 import numpy as np
+import pytest
 
 from adcompiler import UnsupportedError, grad, hessian, jacfwd, jacobian_sparsity, jvp
 
@@ -32,12 +35,26 @@ def agrees_to_first_order(f, x):
     assert np.all(pattern | (grad(f)(x) == 0.0))
 
 
-def agrees_in_every_mode(f, x):
+def in_turn(functions, every=1):
+    """Return one of ``every`` so many functions with one of the modes, which take turns.
+
+    All functions in all modes are of the second lane.
+    """
+    first = [
+        pytest.param(f, (mode,), id=f"{f.__name__}-{mode}")
+        for f, mode in zip(functions[::every], itertools.cycle(MODES), strict=False)
+    ]
+    return first + [
+        pytest.param(f, MODES, id=f.__name__, marks=pytest.mark.thorough) for f in functions
+    ]
+
+
+def agrees_in_every_mode(f, x, modes=MODES):
     """Check the second order, too; modes that differentiate a sweep may be refused."""
     agrees_to_first_order(f, x)
     wanted = differences(grad(f), x)
     np.testing.assert_allclose(hessian(f)(x), wanted, rtol=1e-5, atol=1e-6)
-    for mode in MODES:
+    for mode in modes:
         try:
             found = hessian(f, mode=mode)(x)
         except UnsupportedError:

@@ -7,8 +7,7 @@ import pytest
 
 from adcompiler import ADError, UnsupportedError, grad, hessian, vjp
 from adcompiler.runtime.substitutes import SUBSTITUTES
-from tests.lanes import one_in
-from tests.language.modes import Programs, agrees_in_every_mode, agrees_to_first_order
+from tests.language.modes import Programs, agrees_in_every_mode, agrees_to_first_order, in_turn
 
 X = np.array([0.5, 1.5, 2.0, 0.7])
 programs = Programs()
@@ -224,9 +223,9 @@ def a_chain_of_dicts(x):
     return known if "e" not in inner and "b" in chain else 0.0
 
 
-@pytest.mark.parametrize("function", one_in(2, programs), ids=lambda f: f.__name__)
-def test_every_mode(function):
-    agrees_in_every_mode(function, X)
+@pytest.mark.parametrize("function, modes", in_turn(programs, every=2))
+def test_every_mode(function, modes):
+    agrees_in_every_mode(function, X, modes)
 
 
 def test_dicts_with_defaults_in_dicts_with_defaults():

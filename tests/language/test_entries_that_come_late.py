@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from adcompiler import grad, hessian
-from tests.lanes import one_in
 from tests.language.check import check
-from tests.language.modes import Programs, agrees_in_every_mode, agrees_to_first_order, differences
+from tests.language.modes import (
+    Programs, agrees_in_every_mode, agrees_to_first_order, differences, in_turn,
+)
 
 X = np.array([0.7, 1.1, 0.4])
 programs = Programs()
@@ -84,10 +85,10 @@ def seen_under_another_name(x):
     return sum(state["path"]) * len(state)
 
 
-@pytest.mark.parametrize("function", one_in(2, programs), ids=lambda f: f.__name__)
-def test_every_mode(function):
+@pytest.mark.parametrize("function, modes", in_turn(programs, every=2))
+def test_every_mode(function, modes):
     check(function, X)
-    agrees_in_every_mode(function, X)
+    agrees_in_every_mode(function, X, modes)
 
 
 def test_an_entry_that_is_missing_raises_as_in_python():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from adcompiler import UnsupportedError, grad, hessian, jvp, rrule, value_and_grad, vjp
+from tests.lanes import one_in
 from tests.language.modes import Programs, differences
 
 X = np.array([0.7, 1.3, 0.4])
@@ -137,8 +138,7 @@ def until_it_has_nothing_more(x):
     return total
 
 
-@pytest.mark.parametrize("mode", ["fwd_adj", "adj_adj"])
-@pytest.mark.parametrize("f", programs, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f, mode", one_in(3, itertools.product(programs, ["fwd_adj", "adj_adj"])))
 def test_hessians(f, mode):
     wanted = differences(grad(f), X)
     np.testing.assert_allclose(hessian(f, mode=mode)(X), wanted, rtol=1e-6, atol=1e-6)

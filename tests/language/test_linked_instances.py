@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from adcompiler import ADError, grad
-from tests.lanes import one_in
 from tests.language.check import check
-from tests.language.modes import Programs, agrees_in_every_mode
+from tests.language.modes import Programs, agrees_in_every_mode, in_turn
 
 X = np.array([0.7, 1.1, 0.4])
 programs = Programs()
@@ -143,10 +142,10 @@ def expression_built_in_a_loop(x):
     return tree.result()
 
 
-@pytest.mark.parametrize("function", one_in(2, programs), ids=lambda f: f.__name__)
-def test_every_mode(function):
+@pytest.mark.parametrize("function, modes", in_turn(programs, every=2))
+def test_every_mode(function, modes):
     check(function, X)
-    agrees_in_every_mode(function, X)
+    agrees_in_every_mode(function, X, modes)
 
 
 def test_numbers_of_nodes_that_are_given():

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from adcompiler import UnsupportedError, grad
-from tests.lanes import one_in
 from tests.language.check import check
-from tests.language.modes import Programs, agrees_in_every_mode
+from tests.language.modes import Programs, agrees_in_every_mode, in_turn
 
 X = np.array([1.5, 2.0, 0.5, 0.75])
 programs = Programs()
@@ -122,10 +121,10 @@ def made_anew(x):
     return total
 
 
-@pytest.mark.parametrize("function", one_in(2, programs), ids=lambda f: f.__name__)
-def test_every_mode(function):
+@pytest.mark.parametrize("function, modes", in_turn(programs, every=2))
+def test_every_mode(function, modes):
     check(function, X)
-    agrees_in_every_mode(function, X)
+    agrees_in_every_mode(function, X, modes)
 
 
 def test_rows():

@@ -11,7 +11,7 @@ from adcompiler import (
     value_and_grad, vjp,
 )
 from adcompiler.runtime import scipy_sparse
-from tests.language.modes import Programs, agrees_in_every_mode, agrees_to_first_order
+from tests.language.modes import Programs, agrees_in_every_mode, agrees_to_first_order, in_turn
 
 N = 5
 ROWS = np.array([0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 4])
@@ -173,9 +173,9 @@ def matrices_through_functions(x):
     return np.sum(element(A, B) ** 2) + A.shape[0] + (3.0 if sp.issparse(A) else 0.0)
 
 
-@pytest.mark.parametrize("function", programs, ids=lambda f: f.__name__)
-def test_programs_agree_in_every_mode(function):
-    agrees_in_every_mode(function, X)
+@pytest.mark.parametrize("function, modes", in_turn(programs))
+def test_programs_agree_in_every_mode(function, modes):
+    agrees_in_every_mode(function, X, modes)
 
 
 def a_list_of_diagonals_that_grows(x):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from adcompiler import grad
+from tests.lanes import one_in
 from tests.native.test_backends_agree import outcome, same, watched
 
 pytestmark = pytest.mark.usefixtures("plain_loops")
@@ -117,16 +118,26 @@ SHAPES = {plate: [(5, 7), (3, 3), (2, 4), (4, 2), (0, 3), (1, 1)],
 
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_bits_are_those_of_python(function: Any) -> None:
+    python, native = grad(function, (0, 1)), grad(function, (0, 1), backend="native")
+    watching: dict[int, list[Any]] = {}
+
+    def loops_of(*args: Any) -> list[Any]:
+        """Return what is told of the loops that run for arguments, which are watched once."""
+        at = id(native.compiled_for(*args).__globals__)
+        if at not in watching:
+            watching[at] = watched(native, *args)
+        watching[at].clear()
+        return watching[at]
+
     for shape in SHAPES.get(function, [(n,) for n in range(12)]):
         values = RNG.normal(size=shape)
         spread = RNG.normal(size=(*shape, 2))[..., 0]
         for u in (values, spread, np.asfortranarray(values), values[::-1]):
             for steps in (0, 1, 4):
                 args = [(u.copy(order="K"), 0.2, steps) for _ in range(2)]
-                wanted = outcome(grad(function, (0, 1)), *args[0])
+                wanted = outcome(python, *args[0])
                 raises = isinstance(wanted[0], type)
-                native = grad(function, (0, 1), backend="native")
-                came = [] if raises else watched(native, u.copy(order="K"), 0.2, steps)
+                came = [] if raises else loops_of(u.copy(order="K"), 0.2, steps)
                 assert same(outcome(native, *args[1]), wanted)
                 assert raises or came == [True]
                 assert np.array_equal(args[0][0], args[1][0])
@@ -208,7 +219,7 @@ def imported(text: str, name: str, directory: Path) -> Any:
     return module
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", one_in(4, range(16)))
 def test_bits_of_random_programs(seed: int, tmp_path: Path) -> None:
     module = imported(random_program(seed), f"random_program_{seed}", tmp_path)
     plain = grad(module.program, (0, 1))

@@ -15,6 +15,7 @@ from adcompiler import compiled, grad, jvp, value_and_grad, vjp
 from adcompiler.cli import main
 from adcompiler.errors import UnsupportedError
 from adcompiler.runtime import native
+from tests.lanes import one_in
 from tests.native import recursive_programs
 from tests.native.recursive_programs import PROGRAMS, X, horner, power, tree, walk
 from tests.native.rounding import BY_BLAS, agree
@@ -55,7 +56,7 @@ def test_values_and_gradients_are_the_same(program: Any) -> None:
 
 
 @plain
-@named
+@pytest.mark.parametrize("program", one_in(3, PROGRAMS), ids=lambda program: program.__name__)
 def test_pullbacks_and_pushforwards_are_the_same(program: Any) -> None:
     args = PROGRAMS[program]
     value, pull = vjp(program, *args, argnums=0, backend="native")

@@ -48,7 +48,7 @@ OF_A_NUMBER = {
 }
 
 
-@pytest.mark.parametrize("outer", one_in(2, OF_A_NUMBER))
+@pytest.mark.parametrize("outer", one_in(5, OF_A_NUMBER))
 def test_pairs_of_operators_of_a_function_of_a_number(outer):
     order, apply = OF_A_NUMBER[outer]
     for more, inner in OF_A_NUMBER.values():
@@ -150,8 +150,7 @@ GRADIENTS = {
 }
 
 
-@pytest.mark.parametrize("outer", JACOBIANS)
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case, outer", one_in(2, itertools.product(CASES, JACOBIANS)))
 def test_jacobians_of_jacobians(case, outer):
     f, at, exact = CASES[case]
     weights = np.cos(np.arange(exact(1).size)).reshape(exact(1).shape)

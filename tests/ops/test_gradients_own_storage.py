@@ -73,7 +73,7 @@ def test_a_gradient_does_not_share_with_another_argument(name):
         check_own(gradient, c, c)
 
 
-@each("name", one_in(2, SHARING), parts=4)
+@each("name", one_in(8, SHARING), parts=2)
 def test_a_pullback_gives_arrays_of_its_own(name):
     function = SHARING[name]
     for call in first_calls(name, function):

@@ -13,7 +13,7 @@ from tests.properties.test_random_programs import PROGRAMS
 from adcompiler import ADError, vjp
 
 
-@pytest.mark.parametrize("first", one_in(3, range(0, max(PROGRAMS, 10), 10)))
+@pytest.mark.parametrize("first", one_in(6, range(0, max(PROGRAMS, 10), 10)))
 def test_random_buffers(first: int) -> None:
     counts = Counter(outcome(source_of(seed)) for seed in range(first, first + 10))
     assert counts["clean"] >= 2

@@ -29,11 +29,11 @@ PROGRAM = Program(SOURCE, (0.5, np.array([1.0, 2.0, 3.0])))
 GRADIENT = (13.0, np.array([0.0, 1.0, 1.5]))
 
 
-@pytest.mark.parametrize("first", one_in(3, range(0, 24, 8)))
+@pytest.mark.parametrize("first", one_in(6, range(0, 24, 4)))
 def test_everyday_programs(first: int) -> None:
-    found = {seed: outcome(program_of(seed, "everyday")) for seed in range(first, first + 8)}
+    found = {seed: outcome(program_of(seed, "everyday")) for seed in range(first, first + 4)}
     assert not {seed: why for seed, (verdict, why) in found.items() if verdict == "failed"}
-    assert sum(verdict == "clean" for verdict, _ in found.values()) >= 2
+    assert sum(verdict == "clean" for verdict, _ in found.values()) >= 1
 
 
 def test_everyday_programs_run() -> None:

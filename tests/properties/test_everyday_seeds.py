@@ -15,7 +15,7 @@ from tests.properties.values import load
 COUNT = int(os.environ.get("ADCOMPILER_EVERYDAY", "48"))
 
 
-@pytest.mark.parametrize("number", one_in(2, range(COUNT)))
+@pytest.mark.parametrize("number", one_in(4, range(COUNT)))
 def test_many_seeds(number):
     source, args = everyday(number)
     check(load(source), args, number)

@@ -6,6 +6,7 @@ import types
 from random import Random
 
 import pytest
+from tests.lanes import one_in
 from tests.language.check import check
 
 CLASSES = """\
@@ -104,7 +105,7 @@ class Writer:
             self.numbers.append(new)
 
 
-@pytest.mark.parametrize("first", range(0, 40, 10))
+@pytest.mark.parametrize("first", one_in(4, range(0, 40, 10)))
 def test_random_programs_over_instances(first, monkeypatch):
     for seed in range(first, first + 10):
         rng = Random(seed)

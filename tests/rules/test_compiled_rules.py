@@ -28,7 +28,8 @@ import scipy.stats
 
 import adcompiler
 from adcompiler import vjp
-from tests.lanes import one_in
+from tests.lanes import some_of_each
+from tests.rules.kinds import kinds
 from tests.rules.updates import DESTRUCTIVE
 from adcompiler.dispatch import as_real
 from adcompiler.ops.homes import public_place
@@ -354,7 +355,7 @@ def samples_to_compile(rule, rng):
     return calls[::5] if rule.partials and rule_name(rule).startswith("scipy.") else calls
 
 
-@pytest.mark.parametrize("rule", one_in(6, share(RULES, 2)), ids=rule_name)
+@pytest.mark.parametrize("rule", some_of_each(kinds(6, 40), share(RULES, 2)), ids=rule_name)
 def test_compiled_call_agrees_with_rule(rule):
     rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
     problems = []

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import scipy.special as sc
 
-from tests.lanes import one_in
+from tests.lanes import some_of_each
+from tests.rules.kinds import kinds
 from tests.rules.updates import DESTRUCTIVE
 from adcompiler.ops.homes import ENTRY_POINT_GROUP
 from adcompiler.rulekit import REGISTRY
@@ -29,7 +30,7 @@ def inverts(function: object) -> bool:
     return bool(np.all(abs(sc.chndtr(x, df, found) - p) < 1e-13))
 
 
-@pytest.mark.parametrize("rule", one_in(3, RULES), ids=rule_name)
+@pytest.mark.parametrize("rule", some_of_each(kinds(3, 10), RULES), ids=rule_name)
 def test_rule_agrees_with_differences(rule):
     if rule.function in (sc.chndtrix, sc.chndtrinc) and not inverts(rule.function):
         pytest.skip("SciPy computes this inverse to nine digits here")

@@ -58,10 +58,10 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize(("f", "v", "t"), [
+@pytest.mark.parametrize(("f", "v", "t"), one_in(3, [
     *(pytest.param(f, ROW, PLACES, id=name) for name, f in ROWS.items()),
     *(pytest.param(f, TABLE, PAIRS, id=name) for name, f in TABLES.items()),
-])
+]))
 def test_values_and_places(f, v, t):
     found, wanted = vjp(f, v, t)[0], f(v, t)
     assert np.shape(found) == np.shape(wanted)

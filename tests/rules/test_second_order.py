@@ -16,7 +16,7 @@ import pytest
 import scipy.special as sc
 
 from adcompiler import ADError, MissingRuleError, UnsupportedError, grad, vjp
-from tests.lanes import one_in
+from tests.lanes import one_in, some_of_each
 from tests.rules.updates import DESTRUCTIVE
 from adcompiler.api.second_order import pulled, second_order
 from adcompiler.rulekit import REGISTRY
@@ -27,6 +27,7 @@ from adcompiler.rulekit.testing import (
 from adcompiler.runtime.external import call_external
 from adcompiler.testing import check_grads
 from tests.rules import refused
+from tests.rules.kinds import kinds
 
 EVERY = 1 if os.environ.get("ADCOMPILER_ALL_RULES") else 12
 STEPS = (1e-3, 1e-4, 1e-5)
@@ -96,7 +97,7 @@ def differences(rule):
         yield inner(direction, pullback(weights)), wanted, call
 
 
-@pytest.mark.parametrize("rule", one_in(4, RULES), ids=rule_name)
+@pytest.mark.parametrize("rule", some_of_each(kinds(4, 100), RULES), ids=rule_name)
 def test_the_derivative_of_a_pullback_agrees_with_differences(rule):
     name = rule_name(rule)
     with warnings.catch_warnings():

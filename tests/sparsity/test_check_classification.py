@@ -38,7 +38,7 @@ def _forget():
 
 
 @pytest.mark.parametrize(
-    "rules", one_in(2, CHECKED, whole=True), ids=lambda rules: rule_name(rules[0]))
+    "rules", one_in(6, CHECKED, whole=True), ids=lambda rules: rule_name(rules[0]))
 def test_a21_what_is_classified_as_zero_is_zero(rules):
     for found in check(rules, np.random.default_rng(0)):
         assert found.wrong == ()
