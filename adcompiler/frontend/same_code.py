@@ -77,7 +77,7 @@ def _compiled(
 
     Its asserts may be ``rewritten`` by pytest.
     """
-    wrapper, place, depth = _scope_of(live)
+    wrapper, place, depth = scope_of(live)
     wrapper.body[:0] = module
     ast.fix_missing_locations(wrapper)  # before the node is in it, which has its locations
     place.append(copy.deepcopy(node) if rewritten else node)
@@ -177,7 +177,7 @@ def _without_outside(
     return ast.copy_location(type(node)(**fields), node)
 
 
-def _scope_of(live: CodeType) -> tuple[ast.Module, list[ast.stmt], int]:
+def scope_of(live: CodeType) -> tuple[ast.Module, list[ast.stmt], int]:
     """Return a module, the body in it that stands for the live code's scope, and its depth.
 
     A function around it binds its free variables; a class around it gives ``__name`` its mangling.

@@ -1,0 +1,299 @@
+"""Entries of a tape for arrays and complex numbers, and what they pull back and push forward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.record.tape import Entry
+
+
+def times(g: Any, slope: Any) -> Any:
+    """Return a cotangent or tangent times a slope; zero stays zero where the slope is infinite."""
+    with np.errstate(all="ignore"):
+        found = g * slope
+        if not np.isfinite(np.sum(found)):
+            found = np.where(g == 0, 0.0, found)
+    return found
+
+
+def conjugate(slope: Any) -> Any:
+    """Return the conjugate of a slope, itself if it is real."""
+    return np.conj(slope) if isinstance(slope, (complex, np.complexfloating)) or (
+        isinstance(slope, np.ndarray) and slope.dtype.kind == "c") else slope
+
+
+class Made(Entry):
+    """An operation with one ``result``, a number or an array of its own."""
+
+    __slots__ = ("result",)
+    result: Any
+
+    def made(self) -> list[Any]:
+        return [] if isinstance(self.result, np.ndarray) else [self.result]
+
+    def taken(self, sweep: Any, slot: int) -> Any:
+        """Return the cotangent of the result, None if it is zero."""
+        if isinstance(self.result, np.ndarray):
+            g = sweep.take(self.result)
+            return g if g.any() or np.isnan(g).any() else None
+        g = sweep.take_number(slot)
+        return None if g == 0 else g
+
+    def give(self, tangents: Any, slot: int, d: Any) -> None:
+        """Set the tangent of the result."""
+        if isinstance(self.result, np.ndarray):
+            tangents.view(self.result)[...] = d
+        else:
+            tangents.numbers[slot] = d
+
+
+def tangent_of(tangents: Any, value: Any) -> Any:
+    """Return the tangent of a number or array, None if it is not active."""
+    tape = tangents.tape
+    if isinstance(value, np.ndarray):
+        return tangents.view(value) if value.dtype.kind in "fc" and tape.is_active_array(
+            value) else None
+    slot = tape.slot(value)
+    return None if slot is None else tangents.numbers[slot]
+
+
+class Elementwise(Made):
+    """A function of numbers or arrays, element by element, with known slopes."""
+
+    __slots__ = ("args", "function", "slopes")
+
+    def __init__(
+        self, function: Any, args: tuple[Any, ...], result: Any,
+        slopes: Sequence[Callable[..., Any]],
+    ) -> None:
+        self.function, self.args, self.result, self.slopes = function, args, result, slopes
+
+    def pull(self, sweep: Any, slot: int) -> None:
+        g = self.taken(sweep, slot)
+        if g is None:
+            return
+        for arg, slope in zip(self.args, self.slopes, strict=True):
+            if sweep.tape.is_active(arg):
+                sweep.add(arg, times(g, conjugate(self.slope(slope))))
+
+    def slope(self, slope: Callable[..., Any]) -> Any:
+        """Return the slope by one argument."""
+        with np.errstate(all="ignore"):
+            return slope(*self.args, self.result)
+
+    def push(self, tangents: Any, slot: int) -> None:
+        total: Any = 0.0
+        for arg, slope in zip(self.args, self.slopes, strict=True):
+            d = tangent_of(tangents, arg)
+            if d is not None:
+                total = total + times(d, self.slope(slope))
+        self.give(tangents, slot, total)
+
+    def shown(self) -> str:
+        return getattr(self.function, "__name__", "operation")
+
+
+class Linear(Made):
+    """An operation given by what it does to tangents, and its adjoint."""
+
+    __slots__ = ("adjoint", "along", "arg", "name")
+
+    def __init__(
+        self, name: str, arg: Any, result: Any, along: Callable[[Any], Any],
+        adjoint: Callable[[Any], Any],
+    ) -> None:
+        self.name, self.arg, self.result = name, arg, result
+        self.along, self.adjoint = along, adjoint
+
+    def pull(self, sweep: Any, slot: int) -> None:
+        g = self.taken(sweep, slot)
+        if g is not None:
+            sweep.add(self.arg, self.adjoint(g))
+
+    def push(self, tangents: Any, slot: int) -> None:
+        d = tangent_of(tangents, self.arg)
+        self.give(tangents, slot, 0.0 if d is None else self.along(d))
+
+    def shown(self) -> str:
+        return self.name
+
+
+class Product(Made):
+    """A matrix product of arrays of one or two axes."""
+
+    __slots__ = ("a", "b")
+
+    def __init__(self, a: np.ndarray, b: np.ndarray, result: Any) -> None:
+        self.a, self.b, self.result = a, b, result
+
+    def pull(self, sweep: Any, slot: int) -> None:
+        g = self.taken(sweep, slot)
+        if g is None:
+            return
+        a, b = self.a, self.b
+        if sweep.tape.is_active(a):
+            if b.ndim == 1:
+                sweep.add(a, np.multiply.outer(g, np.conj(b)) if a.ndim == 2 else g * np.conj(b))
+            else:
+                sweep.add(a, g @ np.conj(b.T))
+        if sweep.tape.is_active(b):
+            if a.ndim == 1:
+                sweep.add(b, np.multiply.outer(np.conj(a), g) if b.ndim == 2 else g * np.conj(a))
+            else:
+                sweep.add(b, np.conj(a.T) @ g)
+
+    def push(self, tangents: Any, slot: int) -> None:
+        da, db = tangent_of(tangents, self.a), tangent_of(tangents, self.b)
+        total: Any = 0.0
+        if da is not None:
+            total = total + da @ self.b
+        if db is not None:
+            total = total + self.a @ db
+        self.give(tangents, slot, total)
+
+    def shown(self) -> str:
+        return "matmul"
+
+
+class Gather(Made):
+    """Elements of an array, picked by indices into an array of their own; or one number."""
+
+    __slots__ = ("array", "index")
+
+    def __init__(self, array: np.ndarray, index: Any, result: Any) -> None:
+        self.array, self.index, self.result = array, index, result
+
+    def pull(self, sweep: Any, slot: int) -> None:
+        g = self.taken(sweep, slot)
+        if g is not None:
+            place = sweep.view(self.array)
+            if isinstance(self.result, np.ndarray):
+                np.add.at(place, self.index, g)
+            else:
+                place[self.index] += g
+
+    def push(self, tangents: Any, slot: int) -> None:
+        self.give(tangents, slot, tangents.view(self.array)[self.index])
+
+    def shown(self) -> str:
+        return "getitem"
+
+
+class Gathered(Made):
+    """An array made of the numbers and arrays in containers, in order."""
+
+    __slots__ = ("leaves",)
+
+    def __init__(self, leaves: list[tuple[tuple[int, ...], Any]], result: np.ndarray) -> None:
+        self.leaves, self.result = leaves, result
+
+    def pull(self, sweep: Any, slot: int) -> None:
+        g = self.taken(sweep, slot)
+        if g is not None:
+            for place, leaf in self.leaves:
+                part = g[place]
+                if part.any() or np.isnan(part).any():
+                    sweep.add(leaf, part)
+
+    def push(self, tangents: Any, slot: int) -> None:
+        view = tangents.view(self.result)
+        view[...] = 0
+        for place, leaf in self.leaves:
+            d = tangent_of(tangents, leaf)
+            if d is not None:
+                view[place] = d
+
+    def shown(self) -> str:
+        return "array"
+
+
+class Write(Entry):
+    """A value written into an array, or a part of it; ``old`` is what stood there.
+
+    ``value`` is None where what is written is not active. ``last`` says, of an index that names an
+    element more than once, which of the values stays.
+    """
+
+    __slots__ = ("array", "index", "last", "old", "value")
+
+    def __init__(self, array: np.ndarray, index: Any, old: Any, value: Any, last: Any) -> None:
+        self.array, self.index, self.old, self.value, self.last = array, index, old, value, last
+
+    def pull(self, sweep: Any, slot: int) -> None:
+        self.again()
+        if not sweep.tape.is_active_array(self.array) or self.array.dtype.kind not in "fc":
+            return
+        place = sweep.view(self.array)
+        g = np.array(place[self.index])
+        place[self.index] = 0
+        if self.value is not None:
+            sweep.add(self.value, g if self.last is None else g * self.last)
+
+    def again(self) -> None:
+        now = np.array(self.array[self.index])
+        writable = self.array.flags.writeable
+        if not writable:
+            self.array.flags.writeable = True
+        self.array[self.index] = self.old
+        self.old = now
+        if not writable:
+            self.array.flags.writeable = False
+
+    def push(self, tangents: Any, slot: int) -> None:
+        if not tangents.tape.is_active_array(self.array) or self.array.dtype.kind not in "fc":
+            return
+        d = None if self.value is None else tangent_of(tangents, self.value)
+        tangents.view(self.array)[self.index] = 0 if d is None else d
+
+    def shown(self) -> str:
+        return "setitem"
+
+
+class InPlace(Entry):
+    """``a += b`` and the like, for an array: ``old`` is what stood there."""
+
+    __slots__ = ("array", "function", "old", "other", "result", "slopes")
+
+    def __init__(
+        self, function: Any, array: np.ndarray, old: np.ndarray, other: Any,
+        slopes: Sequence[Callable[..., Any]],
+    ) -> None:
+        self.function, self.array, self.old, self.other = function, array, old, other
+        self.slopes, self.result = slopes, None
+
+    def pull(self, sweep: Any, slot: int) -> None:
+        self.again()
+        if not sweep.tape.is_active_array(self.array):
+            return
+        g = sweep.take(self.array)
+        if not g.any() and not np.isnan(g).any():
+            return
+        made = self.old  # what the operation made, as it is undone now
+        with np.errstate(all="ignore"):
+            if sweep.tape.is_active(self.other):
+                slope = self.slopes[1](self.array, self.other, made)
+                sweep.add(self.other, times(g, conjugate(slope)))
+            slope = self.slopes[0](self.array, self.other, made)
+            sweep.add(self.array, times(g, conjugate(slope)))
+
+    def again(self) -> None:
+        now = self.array.copy()
+        self.array[...] = self.old
+        self.old = now
+
+    def push(self, tangents: Any, slot: int) -> None:
+        if not tangents.tape.is_active_array(self.array):
+            return
+        place = tangents.view(self.array)
+        with np.errstate(all="ignore"):
+            total = times(place, self.slopes[0](self.old, self.other, self.array))
+            d = tangent_of(tangents, self.other)
+            if d is not None:
+                total = total + times(d, self.slopes[1](self.old, self.other, self.array))
+        place[...] = total
+
+    def shown(self) -> str:
+        return f"i{getattr(self.function, '__name__', 'op')}"

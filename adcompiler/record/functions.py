@@ -1,0 +1,139 @@
+"""Functions in their rewritten form: found by their code, compiled once, kept on disk.
+
+A rewritten function shares the globals, the closure cells, the defaults and the attributes of the
+function that it stands for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import sys
+import threading
+import types
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from adcompiler.cache.keys import compiler_digest, digest
+from adcompiler.cache.store import default_directory
+from adcompiler.errors import ADError, Finding, UnsupportedError
+from adcompiler.frontend.source import parse_function, read_source
+
+MARK = "\0adc:"
+HOOKS: dict[str, Callable[..., Any]] = {}
+"""The hooks by name; ``record.hooks`` and the modules beside it enter them."""
+KNOWN: dict[int, types.CodeType] = {}
+"""Codes that are rewritten, by identity; they are kept, so that no other one has it."""
+CODES: dict[types.CodeType, types.CodeType | ADError] = {}
+"""Rewritten codes by those that they stand for, or why there is none."""
+MADE: weakref.WeakKeyDictionary[types.FunctionType, types.FunctionType] = (
+    weakref.WeakKeyDictionary())
+_lock = threading.RLock()
+
+
+def hooked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Enter a hook under its name, for code that is rewritten."""
+    HOOKS[function.__name__] = function
+    return function
+
+
+def is_rewritten(code: types.CodeType) -> bool:
+    """Say whether a code is a rewritten one."""
+    return id(code) in KNOWN
+
+
+def rewritten(function: types.FunctionType) -> types.FunctionType:
+    """Return the rewritten form of a function; itself if it is one.
+
+    Raises SourceNotFoundError where no text is known, UnsupportedError for forms in it that are not
+    followed.
+    """
+    if id(function.__code__) in KNOWN:
+        return function
+    found = MADE.get(function)
+    if found is not None and found.__globals__ is function.__globals__ and (
+        CODES.get(function.__code__) is found.__code__
+    ):
+        found.__defaults__, found.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+        return found
+    code = code_of(function)
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    made = types.FunctionType(
+        code, function.__globals__, function.__name__, function.__defaults__,
+        tuple(cells[name] for name in code.co_freevars))
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
+    made.__dict__.update({"__wrapped__": function})
+    MADE[function] = made
+    return made
+
+
+def code_of(function: types.FunctionType) -> types.CodeType:
+    """Return the rewritten code of a function, made now or found in memory or on disk."""
+    live = function.__code__
+    found = CODES.get(live)
+    if found is None:
+        with _lock:
+            found = CODES.get(live)
+            if found is None:
+                found = CODES[live] = made_or_refused(function)
+    if isinstance(found, ADError):
+        raise found.with_traceback(None)
+    return found
+
+
+def made_or_refused(function: types.FunctionType) -> types.CodeType | ADError:
+    """Return the rewritten code of a function, or why there is none."""
+    try:
+        return with_hooks(kept_or_new(function))
+    except ADError as error:
+        return error
+    except SyntaxError as error:
+        live = function.__code__
+        return UnsupportedError([Finding(
+            live.co_filename, live.co_firstlineno, 0, "", f"this is not recorded: {error.msg}",
+            "write it as simpler statements", "recording")])
+
+
+def kept_or_new(function: types.FunctionType) -> types.CodeType:
+    """Return the rewritten code with the names of hooks, from the cache on disk where it is there.
+    """
+    from adcompiler.record.rewriting import rewritten_code  # parses
+
+    source, live = read_source(function), function.__code__
+    directory = default_directory()
+    key = digest(
+        "recorded", compiler_digest(), sys.implementation.cache_tag, source.file, source.first_line,
+        source.indent, source.snippet, live.co_qualname, live.co_freevars, live.co_flags)
+    path = None if directory is None else directory / "recorded" / f"{key}.code"
+    if path is not None:
+        with suppress(OSError, ValueError, EOFError, TypeError):
+            data = path.read_bytes()
+            if hashlib.sha256(data[32:]).digest() == data[:32]:
+                code: types.CodeType = marshal.loads(data[32:])
+                return code
+    made: types.CodeType = rewritten_code(parse_function(function).node, live)
+    if path is not None:
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            data = marshal.dumps(made)
+            other = path.with_suffix(f".{threading.get_ident()}")
+            other.write_bytes(hashlib.sha256(data).digest() + data)
+            other.replace(path)
+    return made
+
+
+def with_hooks(code: types.CodeType) -> types.CodeType:
+    """Return a code with the hooks themselves in place of their names, also in codes inside."""
+    constants: list[Any] = []
+    for value in code.co_consts:
+        if isinstance(value, types.CodeType):
+            value = with_hooks(value)
+        elif isinstance(value, str) and value.startswith(MARK):
+            value = HOOKS[value[len(MARK):]]
+        constants.append(value)
+    made = code.replace(co_consts=tuple(constants))
+    KNOWN[id(made)] = made
+    return made

@@ -1,0 +1,479 @@
+"""Hooks for items, attributes, iteration and unpacking."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from adcompiler.record.entries import Gather, Linear, Write
+from adcompiler.record.functions import HOOKS, hooked, is_rewritten
+from adcompiler.record.operators import enter, note_text, truth
+from adcompiler.record.protocols import (
+    PLAIN, followed, items_of, managed, method_of, natively,
+)
+from adcompiler.record.tape import NUMBERS, RECORDING, refused
+
+INERT_OF_ARRAYS = frozenset({
+    "shape", "dtype", "ndim", "size", "itemsize", "nbytes", "strides", "flags", "base",
+    "__class__", "__doc__", "__array_priority__", "__len__", "__name__", "__module__",
+    "__array_interface__", "__array_struct__", "device", "is_integer", "__array_ufunc__",
+    "__array_function__", "__dict__",
+})
+"""Attributes of arrays and numbers that carry no derivative."""
+
+
+@hooked
+def getitem(obj: Any, index: Any) -> Any:
+    """Return ``obj[index]``."""
+    cls = type(obj)
+    if cls is list or cls is tuple or cls is dict:
+        if type(index) in PLAIN or cls is not dict:
+            return obj[index]
+        return natively(cls.__getitem__, obj, index)
+    if cls is np.ndarray:
+        return of_array(obj, index)
+    method = followed(obj, "__getitem__")
+    if method is not None:
+        return method(obj, index)
+    if isinstance(obj, type):
+        return obj[index]
+    if isinstance(obj, dict):
+        missing = followed(obj, "__missing__")
+        if missing is not None:
+            return dict.__getitem__(obj, index) if index in obj else missing(obj, index)
+        factory = getattr(obj, "default_factory", None)
+        if factory is not None and index not in obj:
+            made = obj[index] = HOOKS["call"](factory)
+            return made
+    if isinstance(obj, np.ndarray):
+        refuse_subclass(obj)
+        return of_array(obj, index)
+    if isinstance(obj, np.generic) and RECORDING.tape.is_active(obj):
+        return of_array(as_array(obj), index)
+    if isinstance(obj, np.flatiter) and RECORDING.tape.is_active(obj.base):
+        return of_array(flat_of(obj), index)
+    return natively(lambda: obj[index]) if cls in PLAIN else watched_item(obj, index)
+
+
+def watched_item(obj: Any, index: Any) -> Any:
+    """Return an item of an object written in C."""
+    import operator
+
+    return natively(operator.getitem, obj, index)
+
+
+def refuse_subclass(array: np.ndarray) -> None:
+    """Refuse an array of a class that may give views and results a code of its own."""
+    if type(array) is not np.ndarray and RECORDING.tape.is_active(array):
+        raise refused(
+            f"an array of the class `{type(array).__name__}`, which carries a derivative",
+            "use a plain array: np.asarray(...)", "array-classes")
+
+
+def flat_of(obj: Any) -> np.ndarray:
+    """Return the array that ``.flat`` runs over, as a view of one axis."""
+    array: np.ndarray = obj.base
+    flat = array.reshape(-1)
+    if not np.may_share_memory(flat, array) and array.size:
+        raise refused("`.flat` of an array that is not contiguous", "use .ravel()", "recording")
+    return flat
+
+
+def as_array(number: Any) -> np.ndarray:
+    """Return a number of NumPy as a new array without axes, recorded."""
+    array = np.array(number)
+    enter(Linear("array", number, array, lambda d: d, lambda g: g[()]))
+    return array
+
+
+def of_array(array: np.ndarray, index: Any) -> Any:
+    """Return an item, a view or a selection of an array."""
+    result = array[index]
+    tape = RECORDING.tape
+    if not tape.is_active_array(array):
+        return result
+    if isinstance(result, np.ndarray):
+        if result.dtype.kind not in "fc" or tape.is_active_array(result):
+            return result
+        if array.dtype.hasobject:
+            return result
+    elif not isinstance(result, NUMBERS) or array.dtype.hasobject:
+        return result
+    tape.hold(array)
+    enter(Gather(array, kept_index(index), result))
+    return result
+
+
+def kept_index(index: Any) -> Any:
+    """Return an index that stays what it is."""
+    if isinstance(index, tuple):
+        return tuple(map(kept_index, index))
+    if isinstance(index, list):
+        return np.array(index) if index else np.array([], np.intp)
+    return index.copy() if isinstance(index, np.ndarray) else index
+
+
+@hooked
+def setitem(value: Any, obj: Any, index: Any) -> None:
+    """Do ``obj[index] = value``."""
+    cls = type(obj)
+    if cls is list or cls is dict:
+        if type(index) is slice:
+            value = HOOKS["iterate"](value)
+        if cls is list or type(index) in PLAIN:
+            obj[index] = value
+        else:
+            natively(dict.__setitem__, obj, index, value)
+        return
+    if isinstance(obj, np.ndarray):
+        if cls is not np.ndarray and followed(obj, "__setitem__") is not None:
+            followed(obj, "__setitem__")(obj, index, value)  # type: ignore[misc]
+            return
+        write(obj, index, value)
+        return
+    method = followed(obj, "__setitem__")
+    if method is not None:
+        method(obj, index, value)
+    elif isinstance(obj, np.flatiter):
+        write(flat_of(obj), index, value)
+    elif isinstance(obj, (dict, list)):
+        natively(type(obj).__setitem__, obj, index, value)
+    else:
+        if RECORDING.tape.holds(value):
+            raise refused(
+                f"a value that carries a derivative, stored into a `{cls.__name__}`",
+                "store it in a list, a dict or an array", "recording")
+        obj[index] = value
+
+
+@hooked
+def setitem_again(value: Any, obj: Any, index: Any) -> None:
+    """Do ``obj[index] = value`` at the end of ``obj[index] += ...``."""
+    if type(obj) is np.ndarray and isinstance(value, np.ndarray) and value.base is not None and (
+        value.base is obj or value.base is obj.base
+    ):
+        return  # a view, which was written in place
+    setitem(value, obj, index)
+
+
+def is_basic(index: Any) -> bool:
+    """Say whether an index picks a view, or one element."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(
+        isinstance(part, (int, np.integer, slice)) and not isinstance(part, (bool, np.bool_))
+        or part is None or part is Ellipsis for part in parts)
+
+
+def write(array: np.ndarray, index: Any, value: Any) -> None:
+    """Do ``array[index] = value`` for an array."""
+    tape = RECORDING.tape
+    if array.dtype.hasobject:
+        array[index] = value
+        return
+    active = tape.holds(value)
+    if not active and not tape.is_held(array):
+        array[index] = value
+        return
+    if active and array.dtype.kind not in "fc":
+        raise refused(
+            "a value that carries a derivative, written into an array of integers, which rounds it",
+            "make an array of floats", "recording")
+    if active and not isinstance(value, (np.ndarray, *NUMBERS)):
+        value = HOOKS["gathered"](value)
+    if isinstance(value, np.ndarray) and np.may_share_memory(array, value):
+        value = HOOKS["copied"](value)
+    index = kept_index(index)
+    old = np.array(array[index])
+    last = None if is_basic(index) else which_last(array, index)
+    array[index] = value
+    if active:
+        tape.activate(array)
+        if isinstance(value, np.ndarray):
+            tape.hold(value)
+    tape.entries.append(Write(array, index, old, value if active else None, last))
+
+
+def which_last(array: np.ndarray, index: Any) -> np.ndarray | None:
+    """Return where an index that repeats elements stands at the last of each; None: nowhere."""
+    order = np.full(array.shape, -1, np.intp)
+    shape = order[index].shape
+    count = np.arange(int(np.prod(shape, dtype=np.intp))).reshape(shape)
+    order[index] = count
+    found = order[index] == count
+    return None if found.all() else found
+
+
+@hooked
+def log(array: np.ndarray, old: np.ndarray) -> None:
+    """Note that an array which entries read was written over with constants."""
+    RECORDING.tape.entries.append(Write(array, ..., old, None, None))
+
+
+@hooked
+def delitem(obj: Any, index: Any) -> None:
+    """Do ``del obj[index]``."""
+    method = followed(obj, "__delitem__")
+    if method is not None:
+        method(obj, index)
+    else:
+        del obj[index]
+
+
+# -- attributes ------------------------------------------------------------------------------------
+
+
+@hooked
+def attribute(obj: Any, name: str) -> Any:
+    """Return ``obj.name``."""
+    cls = type(obj)
+    if cls is np.ndarray or isinstance(obj, (np.generic, float, complex)):
+        return of_number(obj, name)
+    if cls in PLAIN or cls is types.ModuleType or isinstance(obj, (type, types.FunctionType)):
+        return getattr(obj, name)
+    if isinstance(obj, super):
+        return of_super(obj, name)
+    method = method_of(cls, "__getattribute__")
+    if method is not None:
+        try:
+            return HOOKS["call"](method, obj, name)
+        except AttributeError:
+            fallback = followed(obj, "__getattr__")
+            if fallback is None:
+                raise
+            return fallback(obj, name)
+    for base in cls.__mro__:
+        if name in vars(base):
+            return of_class(obj, vars(base)[name], name)
+    return of_instance(obj, name)
+
+
+def of_super(obj: Any, name: str) -> Any:
+    """Return what ``super().name`` is; properties of the class are computed."""
+    mro = type(obj.__self__).__mro__ if not isinstance(obj.__self__, type) else obj.__self__.__mro__
+    for base in mro[mro.index(obj.__thisclass__) + 1 :]:
+        found = vars(base).get(name)
+        if isinstance(found, property) and found.fget is not None:
+            return HOOKS["call"](found.fget, obj.__self__)
+        if found is not None:
+            break
+    return getattr(obj, name)
+
+
+def of_class(obj: Any, found: Any, name: str) -> Any:
+    """Return an attribute that a class has under a name, for an instance."""
+    if isinstance(found, property):
+        if found.fget is None:
+            raise AttributeError(name)
+        return call_getter(found.fget, obj, name)
+    kind = type(found)
+    get = method_of(kind, "__get__")
+    if get is not None:
+        is_data = hasattr(kind, "__set__") or hasattr(kind, "__delete__")
+        own = getattr(obj, "__dict__", {})
+        if not is_data and name in own:
+            return own[name]
+        if kind.__module__ == "functools" and hasattr(found, "func"):  # cached_property
+            made = own[name] = HOOKS["call"](found.func, obj)
+            return made
+        return HOOKS["call"](get, found, obj, type(obj))
+    return getattr(obj, name)
+
+
+def call_getter(getter: Any, obj: Any, name: str) -> Any:
+    """Return what the getter of a property gives."""
+    try:
+        return HOOKS["call"](getter, obj)
+    except AttributeError:
+        fallback = followed(obj, "__getattr__")
+        if fallback is None:
+            raise
+        return fallback(obj, name)
+
+
+def of_instance(obj: Any, name: str) -> Any:
+    """Return an attribute that only the instance, or ``__getattr__`` of its class, has."""
+    fallback = followed(obj, "__getattr__")
+    if fallback is None:
+        return getattr(obj, name)
+    try:
+        return object.__getattribute__(obj, name)
+    except AttributeError:
+        return fallback(obj, name)
+
+
+def of_number(obj: Any, name: str) -> Any:
+    """Return an attribute of a number or array."""
+    cls = type(obj)
+    if cls is not np.ndarray and cls.__flags__ & 1 << 9:  # of a derived class
+        for base in cls.__mro__:
+            if name in vars(base):
+                if base.__flags__ & 1 << 9:
+                    return of_class(obj, vars(base)[name], name)
+                break
+        else:
+            return of_instance(obj, name)
+    result = getattr(obj, name)
+    tape = RECORDING.tape
+    if not tape.is_active(obj) or name in INERT_OF_ARRAYS or result is obj or callable(result):
+        return result
+    if isinstance(result, np.ndarray):
+        if result.dtype.kind not in "fc" or tape.is_active_array(result):
+            return result
+        if name == "imag" and obj.dtype.kind == "f":
+            return result
+    elif isinstance(result, np.flatiter):
+        return result
+    elif isinstance(result, NUMBERS):
+        if name == "real":
+            enter(Linear("real", obj, result, np.real, lambda g: g))
+            return result
+        if name == "imag":
+            if isinstance(obj, (complex, np.complexfloating)):
+                enter(Linear("imag", obj, result, np.imag, lambda g: 1j * g))
+            return result
+    elif not tape.holds(result):
+        return result
+    raise refused(f"the attribute `.{name}` of a value that carries a derivative",
+                  "compute it by a function", "recording")
+
+
+@hooked
+def set_attribute(value: Any, obj: Any, name: str) -> None:
+    """Do ``obj.name = value``."""
+    cls = type(obj)
+    method = method_of(cls, "__setattr__")
+    if method is not None:
+        HOOKS["call"](method, obj, name, value)
+        return
+    for base in cls.__mro__:
+        if name in vars(base):
+            found = vars(base)[name]
+            if isinstance(found, property) and found.fset is not None:
+                HOOKS["call"](found.fset, obj, value)
+                return
+            setter = method_of(type(found), "__set__")
+            if setter is not None:
+                HOOKS["call"](setter, found, obj, value)
+                return
+            break
+    if isinstance(obj, np.ndarray):
+        set_of_array(value, obj, name)
+        return
+    setattr(obj, name, value)
+
+
+def set_of_array(value: Any, array: np.ndarray, name: str) -> None:
+    """Do ``array.name = value``."""
+    if name in ("real", "imag"):
+        write(getattr(array, name), ..., value)
+    elif name == "flat":
+        write(flat_of(array.flat), ..., value)
+    elif RECORDING.tape.is_held(array) and name in ("shape", "dtype", "strides", "data"):
+        raise refused(
+            f"`.{name} = ...` of an array whose values are read already",
+            "make a new array by .reshape or .view", "recording")
+    else:
+        setattr(array, name, value)
+
+
+@hooked
+def del_attribute(obj: Any, name: str) -> None:
+    """Do ``del obj.name``."""
+    method = followed(obj, "__delattr__")
+    if method is not None:
+        method(obj, name)
+    else:
+        delattr(obj, name)
+
+
+# -- iteration -------------------------------------------------------------------------------------
+
+
+@hooked
+def iterate(value: Any) -> Any:
+    """Return what a loop over a value runs over: recorded items of arrays, else itself."""
+    cls = type(value)
+    if cls in PLAIN:
+        return value
+    if isinstance(value, np.ndarray):
+        return items_of_array(value) if RECORDING.tape.is_active(value) else value
+    if isinstance(value, types.GeneratorType):
+        if not is_rewritten(value.gi_code) and value.gi_code not in KNOWN_GENERATORS:
+            raise refused(
+                "a generator that was started outside of what is recorded",
+                "make it inside of the function", "recording")
+        return value
+    if isinstance(value, np.flatiter) and RECORDING.tape.is_active(value.base):
+        return items_of_array(flat_of(value))
+    if followed(value, "__iter__") is not None or (
+        followed(value, "__getitem__") is not None and not hasattr(cls, "__iter__")
+    ):
+        return items_of(value)
+    return value
+
+
+def items_of_array(array: np.ndarray) -> Iterator[Any]:
+    """Iterate over an array, its items recorded."""
+    for i in range(len(array)):
+        yield of_array(array, i)
+
+
+KNOWN_GENERATORS = {items_of_array.__code__, items_of.__code__}
+
+
+@hooked
+def unpacked(value: Any, pattern: Any) -> Iterator[Any]:
+    """Iterate over a value, with items unpacked as the target of a loop wants."""
+    for item in iterate(value):
+        yield unpack(item, pattern)
+
+
+KNOWN_GENERATORS.add(unpacked.__code__)
+
+
+@hooked
+def unpack(value: Any, pattern: Any) -> Any:
+    """Return a value as items that Python unpacks into a target."""
+    if type(value) not in (list, tuple):
+        value = iterate(value)
+    if not any(isinstance(part, tuple) for part in pattern):
+        return value
+    items = list(value)
+    if "*" in pattern:
+        first = pattern.index("*")
+        after = len(pattern) - first - 1
+        parts = pattern[:first] + (None,) * (len(items) - first - after) + pattern[first + 1 :]
+    else:
+        parts = pattern
+    if len(parts) != len(items):
+        return items  # Python says how many there are
+    return [item if part is None else unpack(item, part)
+            for item, part in zip(items, parts, strict=True)]
+
+
+@hooked
+def mapping(value: Any) -> Any:
+    """Return what ``**value`` takes."""
+    if type(value) is dict or followed(value, "keys") is None:
+        return value
+    keys = HOOKS["call"](attribute(value, "keys"))
+    return {key: getitem(value, key) for key in iterate(keys)}
+
+
+@hooked
+def matched(value: Any) -> Any:
+    """Return the subject of a ``match``."""
+    return value
+
+
+@hooked
+def shown(value: Any, conversion: int) -> Any:
+    """Return what an f-string shows: text carries no derivative."""
+    note_text(value)
+    return value
+
+
+HOOKS.update(managed=managed, truth=truth, slice=slice)

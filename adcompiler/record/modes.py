@@ -1,0 +1,94 @@
+"""What the operators ask of a recording: gradients, pullbacks, pushforwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adcompiler.dispatch.cotangents import conform, outline
+from adcompiler.dispatch.arguments import part_at
+from adcompiler.errors import ArgumentsError, limitations
+from adcompiler.record.running import Recorded, RecordedPullback, Wanted, handed_out
+from adcompiler.runtime.structure import seed
+
+MODES = ("grad", "value_and_grad", "vjp", "forward", "linearize")
+"""The modes of the compiler that a recording serves."""
+
+
+def derivative(
+    mode: str, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
+    parameters: Sequence[Any], single: bool, has_aux: bool = False,
+) -> Any:
+    """Return what a compiled derivative of this mode returns, by a recording.
+
+    ``values`` are those of all ``parameters``; ``wanted`` says what of them is differentiated.
+    """
+    if mode in ("grad", "value_and_grad"):
+        return gradient(mode, function, values, wanted, parameters, single, has_aux)
+    if mode == "vjp":
+        run = Recorded(function, values, wanted, parameters)
+        run.copies.give_back()
+        return handed_out(run.value), RecordedPullback(run, single)
+    if mode == "forward":
+        return Push(function, values, wanted, parameters, True)
+    if mode == "linearize":
+        push = Push(function, values, wanted, parameters, False)
+        return push.primal(), push
+    raise ArgumentsError(
+        f"the operator `{mode}` has no recorded form\n  see {limitations()}#recording")
+
+
+def gradient(
+    mode: str, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
+    parameters: Sequence[Any], single: bool, has_aux: bool,
+) -> Any:
+    """Return a gradient, with the value if the mode asks for it."""
+    run = Recorded(function, values, wanted, parameters)
+    try:
+        value, aux = run.value, None
+        if has_aux:
+            if not isinstance(value, tuple) or len(value) != 2:
+                raise TypeError("has_aux=True needs a function that returns a pair (value, aux)")
+            value, aux = value
+        name = getattr(function, "__name__", "the function")
+        g: Any = seed(value, name)
+        found: Any = run.pulled((g, None) if has_aux else g)
+        found = found[0] if single else found
+        value = handed_out(value)
+        if mode == "grad":
+            return (found, aux) if has_aux else found
+        return ((value, aux), found) if has_aux else (value, found)
+    finally:
+        run.close()
+
+
+class Push:
+    """Pushes tangents of a recorded function's arguments forward: each call runs the function."""
+
+    def __init__(
+        self, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
+        parameters: Sequence[Any], with_value: bool,
+    ) -> None:
+        self.function, self.values, self.wanted = function, values, wanted
+        self.parameters, self.with_value = parameters, with_value
+        self.outlines = [(outline(part_at(values[i], steps)), parameters[i].name)
+                         for i, steps in wanted]
+
+    def primal(self) -> Any:
+        """Return the value."""
+        run = Recorded(self.function, self.values, (), self.parameters)
+        value = handed_out(run.value)
+        run.close()
+        return value
+
+    def __call__(self, *tangents: Any) -> Any:
+        """Return the derivative along the tangents of the arguments, maybe behind the value."""
+        given = [conform(d, form, f"the tangent of {name}")
+                 for d, (form, name) in zip(tangents, self.outlines, strict=True)]
+        run = Recorded(self.function, self.values, self.wanted, self.parameters, given)
+        d = run.along()
+        value = handed_out(run.value)
+        if self.with_value:
+            run.copies.give_back()
+        run.close()
+        return (value, d) if self.with_value else d

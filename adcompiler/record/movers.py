@@ -1,0 +1,262 @@
+"""Functions in C that hand on what they are given: containers, iterators, sorting, picking.
+
+What they iterate over is given as recorded items; functions in Python that they call are rewritten.
+"""
+
+from __future__ import annotations
+
+import bisect
+import collections
+import copy
+import functools
+import heapq
+import itertools
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.record.functions import HOOKS, is_rewritten
+from adcompiler.record.items import iterate
+from adcompiler.record.protocols import natively
+from adcompiler.record.tape import RECORDING, refused
+
+
+def wrapped(function: Any) -> Any:
+    """Return a function for C to call, which calls a function as the hook does."""
+    if function is None or (
+        isinstance(function, types.FunctionType) and is_rewritten(function.__code__)
+    ):
+        return function
+    call = HOOKS["call"]
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return call(function, *args, **kwargs)
+
+    return called
+
+
+def over(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a mover of what its arguments iterate over."""
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        key = kwargs.get("key")
+        if key is not None:
+            kwargs["key"] = wrapped(key)
+        return natively(function, *map(iterate, args), **kwargs)
+
+    return apply
+
+
+def first_called(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a mover that calls its first argument with items of the others."""
+
+    def apply(called: Any, *args: Any) -> Any:
+        return function(wrapped(called), *map(iterate, args))
+
+    return apply
+
+
+def plainly(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a mover of its arguments themselves."""
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        return natively(function, *args, **kwargs)
+
+    return apply
+
+
+def apply_next(iterator: Any, *default: Any) -> Any:
+    """Return the next item."""
+    step = getattr(type(iterator), "__next__", None)
+    if isinstance(step, types.FunctionType):
+        try:
+            return HOOKS["call"](step, iterator)
+        except StopIteration:
+            if default:
+                return default[0]
+            raise
+    return next(iterate(iterator), *default)
+
+
+def apply_iter(value: Any, *sentinel: Any) -> Any:
+    """Return an iterator."""
+    if sentinel:
+        return iter(wrapped(value), *sentinel)
+    found = getattr(type(value), "__iter__", None)
+    if isinstance(found, types.FunctionType):
+        return HOOKS["call"](found, value)
+    return iter(iterate(value))
+
+
+def apply_reduce(function: Any, items: Any, *start: Any) -> Any:
+    """Do what ``functools.reduce`` does."""
+    return functools.reduce(wrapped(function), iterate(items), *start)
+
+
+def apply_accumulate(items: Any, func: Any = None, *, initial: Any = None) -> Any:
+    """Do what ``itertools.accumulate`` does."""
+    return itertools.accumulate(
+        iterate(items), wrapped(func) if func is not None else HOOKS["add"], initial=initial)
+
+
+def apply_groupby(items: Any, key: Any = None) -> Any:
+    """Do what ``itertools.groupby`` does."""
+    return itertools.groupby(iterate(items), wrapped(key))
+
+
+def apply_dict(*args: Any, **kwargs: Any) -> Any:
+    """Return a dict."""
+    if args and not isinstance(args[0], dict):
+        found = HOOKS["mapping"](args[0])
+        given = iterate(args[0]) if found is args[0] else found
+        if not hasattr(given, "keys"):
+            given = [tuple(iterate(pair)) if isinstance(pair, np.ndarray) else pair
+                     for pair in given]
+        return dict(given, **kwargs)
+    return dict(*args, **kwargs)
+
+
+def apply_deepcopy(value: Any, memo: Any = None) -> Any:
+    """Return a deep copy: what carries a derivative is copied, recorded."""
+    return DeepCopies(deep=True).of(value)
+
+
+def apply_copy(value: Any) -> Any:
+    """Return a copy."""
+    if isinstance(value, (float, complex, np.generic)):
+        return value
+    if isinstance(value, np.ndarray):
+        return HOOKS["copied"](value)
+    own = getattr(type(value), "__copy__", None)
+    if isinstance(own, types.FunctionType):
+        return HOOKS["call"](own, value)
+    return natively(copy.copy, value)
+
+
+class DeepCopies:
+    """Copies what an object holds; ``known`` are the copies by the identity of the originals."""
+
+    def __init__(self, deep: bool) -> None:
+        self.known: dict[int, tuple[Any, Any]] = {}
+
+    def of(self, value: Any) -> Any:
+        """Return a copy of anything."""
+        if isinstance(value, (float, complex, int, str, bytes, np.generic, type(None), type,
+                              types.FunctionType, types.ModuleType)):
+            return value
+        if id(value) in self.known:
+            return self.known[id(value)][1]
+        own = getattr(type(value), "__deepcopy__", None)
+        if isinstance(own, types.FunctionType):
+            made = HOOKS["call"](own, value, {})
+        elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            made = HOOKS["copied"](value)
+        elif type(value) in (list, set, frozenset, tuple, dict):
+            return self.of_container(value)
+        else:
+            return self.of_instance(value)
+        self.known[id(value)] = value, made
+        return made
+
+    def of_container(self, value: Any) -> Any:
+        """Return a copy of a built-in container."""
+        if type(value) is list:
+            made: Any = []
+            self.known[id(value)] = value, made
+            made.extend(map(self.of, value))
+        elif type(value) is dict:
+            made = {}
+            self.known[id(value)] = value, made
+            made.update((self.of(k), self.of(v)) for k, v in value.items())
+        else:
+            made = type(value)(map(self.of, value))
+            self.known[id(value)] = value, made
+        return made
+
+    def of_instance(self, value: Any) -> Any:
+        """Return a copy of an instance of a class."""
+        from adcompiler.runtime.records import is_record, state_of
+
+        if not is_record(value):
+            if RECORDING.tape.holds(value):
+                raise refused(
+                    f"a deep copy of a `{type(value).__name__}` that carries a derivative",
+                    "copy its numbers", "recording")
+            return natively(copy.deepcopy, value)
+        made = object.__new__(type(value))
+        self.known[id(value)] = value, made
+        for name, part in state_of(value).items():
+            object.__setattr__(made, name, self.of(part))
+        return made
+
+
+MOVERS: dict[Any, Callable[..., Any]] = {
+    **{f: over(f) for f in (
+        list, tuple, set, frozenset, zip, enumerate, reversed, sorted, any, all,
+        itertools.chain, itertools.chain.from_iterable, itertools.cycle, itertools.islice,
+        itertools.product, itertools.permutations, itertools.combinations, itertools.compress,
+        itertools.zip_longest, itertools.tee, itertools.combinations_with_replacement,
+        collections.deque, collections.OrderedDict,
+    )},
+    **{f: first_called(f) for f in (
+        map, filter, itertools.starmap, itertools.takewhile, itertools.dropwhile,
+        itertools.filterfalse,
+    )},
+    **{f: plainly(f) for f in (
+        itertools.repeat, itertools.count, property, staticmethod, classmethod, slice, range,
+        id, callable, globals, operator.itemgetter, operator.attrgetter, operator.methodcaller,
+        types.SimpleNamespace, types.MappingProxyType, functools.partial, heapq.heappush,
+        heapq.heappop, heapq.heapify, heapq.heappushpop, heapq.heapreplace, bisect.bisect,
+        bisect.bisect_left, bisect.bisect_right, bisect.insort, bisect.insort_left,
+        bisect.insort_right, object,
+        collections.defaultdict, types.MethodType, functools.cmp_to_key,
+    )},
+    next: apply_next, iter: apply_iter, functools.reduce: apply_reduce,
+    itertools.accumulate: apply_accumulate, itertools.groupby: apply_groupby, dict: apply_dict,
+    copy.copy: apply_copy, copy.deepcopy: apply_deepcopy,
+}
+"""Movers by function."""
+moved = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
+"""Objects that pick items and attributes of what they are called with."""
+
+
+def of_method(name: str, cls: type) -> Callable[..., Any]:
+    """Return what calls a method of a built-in container."""
+    iterates = name in ITERATING
+    compares = name in COMPARING
+
+    def apply(method: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("key") is not None:
+            kwargs["key"] = wrapped(kwargs["key"])
+        if iterates:
+            args = tuple(map(iterate, args))
+        if compares or kwargs or name == "sort":
+            return natively(method, *args, **kwargs)
+        return method(*args, **kwargs)
+
+    return apply
+
+
+ITERATING = frozenset({
+    "extend", "__init__", "extendleft", "union", "intersection", "difference", "__iadd__",
+    "symmetric_difference", "issubset", "issuperset", "isdisjoint", "intersection_update",
+    "difference_update", "symmetric_difference_update",
+})
+COMPARING = frozenset({
+    "index", "count", "remove", "add", "discard", "get", "pop", "setdefault", "update",
+    "__contains__", "__eq__", "__ne__", "__setitem__", "__getitem__",
+})
+OF_METHODS: dict[Any, Callable[..., Any]] = {
+    (cls, name): of_method(name, cls)
+    for cls in (list, tuple, dict, set, frozenset, collections.deque, collections.OrderedDict,
+                collections.defaultdict, type({}.items()), type({}.keys()), type({}.values()))
+    for name in dir(cls) if callable(getattr(cls, name, None))
+}
+"""Movers by built-in class and name."""
+OF_METHODS |= {
+    (types.GeneratorType, name): of_method(name, types.GeneratorType)
+    for name in ("send", "throw", "close", "__next__", "__iter__")
+}

@@ -1,0 +1,343 @@
+"""Hooks for operators: arithmetic, comparisons, truth, and operators in place."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.record.entries import Elementwise, InPlace, Product
+from adcompiler.record.functions import HOOKS
+from adcompiler.record.protocols import (
+    PLAIN, defined_in_python, followed, natively, reflected, unpackable,
+)
+from adcompiler.record.single import recorded
+from adcompiler.record.slopes import BINARY, UNARY
+from adcompiler.record.tape import NUMBERS, RECORDING, refused
+
+REAL = frozenset({float, int, bool, np.float64})
+"""Classes of real numbers whose arithmetic is that of Python's, or of NumPy's numbers."""
+NUMERIC = (bool, int, float, complex, np.number, np.bool_)
+
+
+def add(a: Any, b: Any) -> Any:
+    """Return ``a + b``."""
+    if type(a) in REAL and type(b) in REAL:
+        r = a + b
+        tape = RECORDING.tape
+        i, j = tape.ids.get(id(a)), tape.ids.get(id(b))
+        if i is not None or j is not None:
+            tape.ids[id(r)] = len(tape.entries)
+            tape.entries.append((r, i, 1.0, j, 1.0, operator.add))
+        return r
+    return binary(operator.add, a, b)
+
+
+def sub(a: Any, b: Any) -> Any:
+    """Return ``a - b``."""
+    if type(a) in REAL and type(b) in REAL:
+        r = a - b
+        tape = RECORDING.tape
+        i, j = tape.ids.get(id(a)), tape.ids.get(id(b))
+        if i is not None or j is not None:
+            tape.ids[id(r)] = len(tape.entries)
+            tape.entries.append((r, i, 1.0, j, -1.0, operator.sub))
+        return r
+    return binary(operator.sub, a, b)
+
+
+def mul(a: Any, b: Any) -> Any:
+    """Return ``a * b``."""
+    if type(a) in REAL and type(b) in REAL:
+        r = a * b
+        tape = RECORDING.tape
+        i, j = tape.ids.get(id(a)), tape.ids.get(id(b))
+        if i is not None or j is not None:
+            tape.ids[id(r)] = len(tape.entries)
+            tape.entries.append((r, i, b, j, a, operator.mul))
+        return r
+    return binary(operator.mul, a, b)
+
+
+def truediv(a: Any, b: Any) -> Any:
+    """Return ``a / b``."""
+    if type(a) in REAL and type(b) in REAL:
+        r = a / b
+        tape = RECORDING.tape
+        i, j = tape.ids.get(id(a)), tape.ids.get(id(b))
+        if i is not None or j is not None:
+            d = 1.0 / b
+            tape.ids[id(r)] = len(tape.entries)
+            tape.entries.append((r, i, d, j, -r * d, operator.truediv))
+        return r
+    return binary(operator.truediv, a, b)
+
+
+def pow(a: Any, b: Any) -> Any:
+    """Return ``a ** b``."""
+    if type(a) in REAL and type(b) in REAL:
+        r = a ** b
+        tape = RECORDING.tape
+        i, j = tape.ids.get(id(a)), tape.ids.get(id(b))
+        if i is None and j is None:
+            return r
+        if type(r) in (float, np.float64):
+            of_base, of_exponent = BINARY[operator.pow]
+            di = of_base(a, b, r) if i is not None else 0.0
+            dj = of_exponent(a, b, r) if j is not None else 0.0
+            tape.ids[id(r)] = len(tape.entries)
+            tape.entries.append((r, i, di, j, dj, (operator.pow, a, b)))
+            return r
+    return binary(operator.pow, a, b)
+
+
+def neg(a: Any) -> Any:
+    """Return ``-a``."""
+    if type(a) in REAL:
+        r = -a
+        tape = RECORDING.tape
+        i = tape.ids.get(id(a))
+        if i is not None:
+            tape.ids[id(r)] = len(tape.entries)
+            tape.entries.append((r, i, -1.0, None, 0.0, operator.neg))
+        return r
+    return unary(operator.neg, a)
+
+
+def pos(a: Any) -> Any:
+    """Return ``+a``."""
+    return a if type(a) is float else unary(operator.pos, a)
+
+
+def is_numeric(value: Any) -> bool:
+    """Say whether a value is a number, or an array of NumPy's own class."""
+    return type(value) is np.ndarray or isinstance(value, NUMERIC)
+
+
+SPELLED = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "truediv", "floordiv": "floordiv",
+    "mod": "mod", "pow": "pow", "matmul": "matmul", "and_": "and", "or_": "or", "xor": "xor",
+    "lshift": "lshift", "rshift": "rshift",
+}
+"""How methods spell operators."""
+
+
+def binary(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """Return ``op(a, b)`` for operands of any class."""
+    if is_numeric(a) and is_numeric(b) and not (
+        defined_in_python(a, NUMERIC) or defined_in_python(b, NUMERIC)
+    ):
+        return arithmetic(op, a, b)
+    if isinstance(a, PLAIN) and isinstance(b, PLAIN) and type(a) in PLAIN and type(b) in PLAIN:
+        return of_containers(op, a, b)
+    name = SPELLED[op.__name__]
+    return reflected(op, f"__{name}__", f"__r{name}__", a, b)
+
+
+def of_containers(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """Return ``op(a, b)`` where one operand is a text or container, as Python has it."""
+    if op is operator.mod and isinstance(a, (str, bytes)):
+        note_text(b)
+    return op(a, b)
+
+
+def note_text(value: Any) -> None:
+    """Note that a value is written as text, if it is active."""
+    tape = RECORDING.tape
+    if not tape.texts and tape.holds(value):
+        tape.texts = True
+
+
+def arithmetic(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """Return ``op(a, b)`` for numbers and arrays, recorded where one is active."""
+    tape = RECORDING.tape
+    if not (tape.is_active(a) or tape.is_active(b)):
+        return op(a, b)
+    if is_of_objects(a) or is_of_objects(b):
+        return elementwise_objects(op, a, b)
+    if op is operator.matmul:
+        return product(a, b)
+    slopes = BINARY.get(op)
+    if slopes is None:
+        return recorded(op, (a, b), {})
+    r = op(a, b)
+    enter(Elementwise(op, (a, b), r, slopes))
+    return r
+
+
+def is_of_objects(value: Any) -> bool:
+    """Say whether a value is an array of objects."""
+    return isinstance(value, np.ndarray) and value.dtype.hasobject
+
+
+def elementwise_objects(op: Callable[..., Any], *args: Any) -> Any:
+    """Return a function of arrays of objects, computed element by element."""
+    own = {operator.add: add, operator.sub: sub, operator.mul: mul, operator.truediv: truediv,
+           operator.pow: pow, operator.neg: neg}.get(op)
+    if own is None:
+        raise refused(
+            "an operation on an array of objects, of which one carries a derivative",
+            "use an array of floats", "recording")
+    given = np.broadcast(*(np.asarray(arg, object) for arg in args))
+    out = np.empty(given.shape, object)
+    for place, items in zip(np.ndindex(given.shape), given, strict=True):
+        out[place] = own(*items)
+    return out if given.shape else out[()]
+
+
+def enter(entry: Any) -> None:
+    """Enter an entry with one result, and hold what it reads."""
+    tape = RECORDING.tape
+    for arg in getattr(entry, "args", ()):
+        if isinstance(arg, np.ndarray):
+            tape.hold(arg)
+    result = entry.result
+    if isinstance(result, np.ndarray):
+        tape.activate(result)
+        tape.entries.append(entry)
+    elif isinstance(result, NUMBERS):
+        tape.enter(result, entry)
+
+
+def product(a: Any, b: Any) -> Any:
+    """Return ``a @ b``, recorded."""
+    small = isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and (
+        1 <= a.ndim <= 2 and 1 <= b.ndim <= 2 and a.dtype.kind in "fc" and b.dtype.kind in "fc")
+    if not small:
+        return recorded(operator.matmul, (a, b), {})
+    r = a @ b
+    tape = RECORDING.tape
+    tape.hold(a)
+    tape.hold(b)
+    enter(Product(a, b, r))
+    return r
+
+
+def unary(op: Callable[[Any], Any], a: Any) -> Any:
+    """Return ``op(a)`` for an operand of any class."""
+    if is_numeric(a) and not defined_in_python(a, NUMERIC):
+        tape = RECORDING.tape
+        if not tape.is_active(a):
+            return op(a)
+        if is_of_objects(a):
+            return elementwise_objects(op, a)
+        slope = UNARY.get(op)
+        if slope is None:
+            return recorded(op, (a,), {})
+        r = op(a)
+        if r is not a:
+            enter(Elementwise(op, (a,), r, (slope,)))
+        return r
+    method = followed(a, f"__{op.__name__}__")
+    return natively(op, a) if method is None else method(a)
+
+
+def in_place(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return the hook of an operator in place."""
+    plain = {"iadd": add, "isub": sub, "imul": mul, "itruediv": truediv, "ipow": pow}
+    name = op.__name__
+    base = getattr(operator, {"iand": "and_", "ior": "or_"}.get(name, name[1:]))
+    hook = plain.get(name, lambda a, b: binary(base, a, b))
+
+    def apply(a: Any, b: Any) -> Any:
+        if type(a) in REAL:
+            return hook(a, b)
+        if type(a) is np.ndarray and is_numeric(b):
+            return into(op, base, a, b)
+        if type(a) in (list, set, dict, str, tuple):
+            return op(a, unpackable(b) if type(a) is list and name == "iadd" else b)
+        method = followed(a, f"__{name.rstrip('_')}__")
+        if method is not None:
+            made = method(a, b)
+            return hook(a, b) if made is NotImplemented else made
+        return hook(a, b) if getattr(type(a), f"__{name}__", None) is None else natively(op, a, b)
+
+    return apply
+
+
+def into(op: Callable[[Any, Any], Any], base: Any, a: np.ndarray, b: Any) -> Any:
+    """Return an array after an operator has written into it."""
+    tape = RECORDING.tape
+    active = tape.is_active(a) or tape.is_active(b)
+    if not active and not tape.is_held(a):
+        return op(a, b)
+    slopes = BINARY.get(base)
+    if is_of_objects(a) or (active and (slopes is None or (
+        isinstance(b, np.ndarray) and np.may_share_memory(a, b)))):
+        made = binary(base, a, b)
+        HOOKS["setitem"](made, a, ...)
+        return a
+    old = a.copy()
+    op(a, b)
+    if not active:
+        HOOKS["log"](a, old)
+        return a
+    tape.activate(a)
+    if isinstance(b, np.ndarray):
+        tape.hold(b)
+    tape.entries.append(InPlace(op, a, old, b, slopes or BINARY[operator.add]))
+    return a
+
+
+def compared(op: Callable[[Any, Any], Any], name: str, other: str) -> Callable[[Any, Any], Any]:
+    """Return the hook of a comparison, whose result carries no derivative."""
+
+    def apply(a: Any, b: Any) -> Any:
+        if type(a) in REAL and type(b) in REAL:
+            return op(a, b)
+        if is_numeric(a) and is_numeric(b) and not (
+            defined_in_python(a, NUMERIC) or defined_in_python(b, NUMERIC)
+        ):
+            return op(a, b)
+        return reflected(op, name, other, a, b)
+
+    return apply
+
+
+def contains(item: Any, container: Any) -> Any:
+    """Return ``item in container``."""
+    method = followed(container, "__contains__")
+    if method is not None:
+        return HOOKS["truth"](method(container, item)) and True
+    if followed(container, "__iter__") is not None:
+        eq = HOOKS["eq"]
+        return any(item is each or eq(item, each) for each in HOOKS["iterate"](container))
+    return natively(operator.contains, container, item)
+
+
+def lacks(item: Any, container: Any) -> Any:
+    """Return ``item not in container``."""
+    return not contains(item, container)
+
+
+def truth(value: Any) -> Any:
+    """Return what is tested: itself, or what methods of its class say."""
+    if type(value) in REAL or type(value) in PLAIN or value is None:
+        return value
+    method = followed(value, "__bool__")
+    if method is not None:
+        return method(value)
+    method = followed(value, "__len__")
+    return value if method is None else method(value)
+
+
+def install() -> None:
+    """Enter the hooks of this module."""
+    HOOKS.update(
+        add=add, sub=sub, mul=mul, truediv=truediv, pow=pow, neg=neg, pos=pos,
+        contains=contains, lacks=lacks, truth=truth, note_text=note_text,
+        invert=lambda a: unary(operator.invert, a))
+    for name in ("floordiv", "mod", "matmul", "and_", "or_", "xor", "lshift", "rshift"):
+        op = getattr(operator, name)
+        HOOKS[name] = lambda a, b, op=op: binary(op, a, b)
+    for name in ("iadd", "isub", "imul", "itruediv", "ipow", "ifloordiv", "imod", "imatmul",
+                 "iand", "ior", "ixor", "ilshift", "irshift"):
+        HOOKS[name] = in_place(getattr(operator, name))
+    swapped = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+    for name, other in swapped.items():
+        HOOKS[name] = compared(getattr(operator, name), f"__{name}__", f"__{other}__")
+
+
+install()

@@ -1,0 +1,259 @@
+"""Python code that the interpreter runs by itself: methods with two underscores of classes.
+
+Where a hook knows the class it calls the method in its rewritten form, in the order of Python's own
+protocol. Else the operation runs natively, watched where it might run code of a class: what runs
+unseen is refused, as a derivative could be lost in it.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from adcompiler.record.functions import is_rewritten, rewritten
+from adcompiler.record.tape import RECORDING, parts_of, refused
+
+PLAIN = (
+    bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, slice,
+    range, type(None), np.float64,
+)
+"""Classes of values whose operations run no code of a user."""
+CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque, collections.OrderedDict)
+
+
+@functools.lru_cache(maxsize=4096)
+def method_of(cls: Any, name: str) -> Any:
+    """Return the function in Python that a class has under a name; None if there is none."""
+    for base in cls.__mro__:
+        found = vars(base).get(name)
+        if found is not None:
+            return found if isinstance(found, types.FunctionType) else None
+        if name in vars(base):
+            return None
+    return None
+
+
+def followed(value: Any, name: str) -> Callable[..., Any] | None:
+    """Return the rewritten form of a method in Python of a value's class, None if there is none."""
+    cls = type(value)
+    if cls in PLAIN or cls is np.ndarray:
+        return None
+    found = method_of(cls, name)
+    return None if found is None else rewritten(found)
+
+
+@functools.lru_cache(maxsize=4096)
+def has_operators(cls: Any, bases: tuple[type, ...]) -> bool:
+    """Say whether a class changes how the operators of a built-in class work, in Python."""
+    for base in cls.__mro__:
+        if base in bases or base.__flags__ & 1 << 9 == 0:
+            return False
+        if any(name.startswith("__") and isinstance(value, types.FunctionType)
+               and name not in HARMLESS for name, value in vars(base).items()):
+            return True
+    return False
+
+
+HARMLESS = frozenset({
+    "__new__", "__init__", "__repr__", "__str__", "__init_subclass__", "__reduce__", "__setattr__",
+    "__getnewargs__", "__format__", "__copy__", "__deepcopy__",
+})
+"""Methods that operators do not call."""
+
+
+def defined_in_python(value: Any, bases: tuple[type, ...]) -> bool:
+    """Say whether a value is of a class that changes operators of a built-in one, in Python."""
+    cls = type(value)
+    return cls not in PLAIN and cls.__flags__ & 1 << 9 != 0 and has_operators(cls, bases)
+
+
+def reflected(op: Callable[[Any, Any], Any], name: str, other: str, a: Any, b: Any) -> Any:
+    """Return ``op(a, b)`` by the protocol of binary operators."""
+    left, right = followed(a, name), followed(b, other)
+    if left is None and right is None:
+        return natively(op, a, b)
+    first = type(b) is not type(a) and issubclass(type(b), type(a)) and right is not None
+    if first and right is not None:
+        made = right(b, a)
+        if made is not NotImplemented:
+            return made
+    if left is not None:
+        made = left(a, b)
+        if made is not NotImplemented:
+            return made
+    elif not first and type(a) is not type(b):
+        made = by_array(op, a, b)
+        if made is not NotImplemented:
+            return made
+    if right is not None and not first and (left is None or type(a) is not type(b) or (
+        name == other or name in COMPARISONS)):
+        made = right(b, a)
+        if made is not NotImplemented:
+            return made
+    if name == "__eq__":
+        return a is b
+    if name == "__ne__":
+        eq = reflected(op, "__eq__", "__eq__", a, b) if left is None and right is None else None
+        return a is not b if eq is None else not eq
+    return op_error(op, a, b)
+
+
+COMPARISONS = frozenset({"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"})
+
+
+def op_error(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """Raise the TypeError of Python for operands that do not fit."""
+    raise TypeError(
+        f"unsupported operand type(s) for {op.__name__}: {type(a).__name__!r} and "
+        f"{type(b).__name__!r}")
+
+
+def by_array(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """Return what an array makes of an operand of a class in Python; NotImplemented: its turn."""
+    if not isinstance(a, (np.ndarray, np.generic)):
+        return NotImplemented
+    ufunc = getattr(type(b), "__array_ufunc__", NotImplemented)
+    if ufunc is None:
+        return NotImplemented
+    if ufunc is NotImplemented or isinstance(ufunc, types.WrapperDescriptorType):
+        if getattr(type(b), "__array_priority__", -1.0) > 0.0 or isinstance(a, np.generic):
+            return NotImplemented
+        return natively(op, a, b)
+    if isinstance(ufunc, types.FunctionType):
+        return rewritten(ufunc)(b, UFUNCS[op.__name__], "__call__", a, b)
+    return natively(op, a, b)
+
+
+UFUNCS: dict[str, Any] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide,
+    "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
+    "and_": np.bitwise_and, "or_": np.bitwise_or, "xor": np.bitwise_xor, "lt": np.less,
+    "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal,
+    "ne": np.not_equal, "lshift": np.left_shift, "rshift": np.right_shift,
+}
+
+# -- native calls ----------------------------------------------------------------------------------
+
+
+def has_code(value: Any, depth: int = 3) -> bool:
+    """Say whether a value is, or holds, an instance whose class has methods in Python."""
+    cls = type(value)
+    if cls in PLAIN and cls not in CONTAINERS:
+        return False
+    if isinstance(value, (np.ndarray, np.generic)) and cls.__flags__ & 1 << 9 == 0:
+        return isinstance(value, np.ndarray) and value.dtype.hasobject and depth > 0 and any(
+            has_code(item, depth - 1) for item in value.flat)
+    if isinstance(value, CONTAINERS) and cls in CONTAINERS:
+        return depth > 0 and any(has_code(item, depth - 1) for item in parts_of(value))
+    if isinstance(value, (types.FunctionType, types.MethodType)):
+        return not is_rewritten(value.__code__)
+    if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
+        return False
+    return cls.__flags__ & 1 << 9 != 0
+
+
+def natively(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call what is written in C as it is; refuse it if code in Python ran that is not rewritten."""
+    if not any(map(has_code, args)) and not any(map(has_code, kwargs.values())):
+        return function(*args, **kwargs)
+    return watched(function, *args, **kwargs)
+
+
+def watched(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function, and refuse what runs unseen meanwhile."""
+    if sys.getprofile() is not None:
+        raise refused(
+            "a call of what is written in C with objects whose classes have methods in Python, "
+            "while a profiler takes the place from which such calls are watched",
+            "run it without the profiler", "recording")
+    seen: list[types.CodeType] = []
+
+    def watch(frame: types.FrameType, event: str, arg: Any) -> None:
+        if event == "call" and not is_rewritten(frame.f_code) and frame.f_code not in OWN:
+            seen.append(frame.f_code)
+
+    sys.setprofile(watch)
+    try:
+        result = function(*args, **kwargs)
+    finally:
+        sys.setprofile(None)
+    if seen and RECORDING.tape.entries:
+        raise refused(
+            f"`{seen[0].co_qualname}`, which {name_of(function)} calls unseen",
+            "call it where it can be seen, or use a list of numbers", "recording")
+    return result
+
+
+OWN: set[types.CodeType] = set()
+"""Codes of the recorder that C may call."""
+
+
+def name_of(function: Any) -> str:
+    """Return what messages call a function."""
+    return f"`{getattr(function, '__qualname__', type(function).__name__)}`"
+
+
+def unpackable(value: Any) -> Any:
+    """Return what C may iterate over: arrays as lists of their recorded items."""
+    from adcompiler.record.functions import HOOKS
+
+    return HOOKS["iterate"](value)
+
+
+def managed(manager: Any) -> Any:
+    """Return a context manager whose methods in Python are rewritten."""
+    enter, leave = followed(manager, "__enter__"), followed(manager, "__exit__")
+    return manager if enter is None and leave is None else Managed(manager, enter, leave)
+
+
+class Managed:
+    """Stands for a context manager in a ``with``."""
+
+    __slots__ = ("enter", "leave", "manager")
+
+    def __init__(self, manager: Any, enter: Any, leave: Any) -> None:
+        self.manager, self.enter, self.leave = manager, enter, leave
+
+    def __enter__(self) -> Any:
+        if self.enter is None:
+            return type(self.manager).__enter__(self.manager)
+        return self.enter(self.manager)
+
+    def __exit__(self, *given: Any) -> Any:
+        if self.leave is None:
+            return type(self.manager).__exit__(self.manager, *given)
+        return self.leave(self.manager, *given)
+
+
+def items_of(value: Any) -> Iterator[Any]:
+    """Iterate over an instance by the methods in Python of its class."""
+    start = followed(value, "__iter__")
+    if start is not None:
+        iterator = start(value)
+        step = followed(iterator, "__next__")
+        if step is None:
+            from adcompiler.record.functions import HOOKS
+
+            yield from HOOKS["iterate"](iterator)
+            return
+        while True:
+            try:
+                item = step(iterator)
+            except StopIteration:
+                return
+            yield item
+    get = followed(value, "__getitem__")
+    index = 0
+    while get is not None:
+        try:
+            item = get(value, index)
+        except IndexError:
+            return
+        yield item
+        index += 1

@@ -1,0 +1,272 @@
+"""Runs a function and records it; derivatives from the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import adcompiler.record.calls  # noqa: F401 (enters its hook)
+from adcompiler.dispatch.arguments import part_at
+from adcompiler.dispatch.cotangents import Outline, conform, outline, zero
+from adcompiler.errors import ArgumentsError
+from adcompiler.record.copies import Copies
+from adcompiler.record.functions import HOOKS
+from adcompiler.record.shadows import Shadows, Sweep
+from adcompiler.record.tape import (
+    IDLE, LEFT, NUMBERS, RECORDING, Tape, leave, purge, refused,
+)
+from adcompiler.runtime.records import carries_derivative, is_record, record, state_of
+from adcompiler.runtime.structure import seed
+
+Wanted = Sequence[tuple[int, tuple[Any, ...]]]
+"""Positions of what is differentiated, with steps to the part."""
+
+
+class Pushing(list[Any]):
+    """The entries of a tape that pushes tangents forward as they come."""
+
+    def __init__(self, tangents: Tangents) -> None:
+        super().__init__()
+        self.tangents = tangents
+
+    def append(self, entry: Any) -> None:
+        """Enter an operation, and push tangents through it."""
+        super().append(entry)
+        self.tangents.push(entry, len(self) - 1)
+
+
+class Tangents(Shadows):
+    """The tangents of what a tape holds, while it is recorded."""
+
+    def push(self, entry: Any, slot: int) -> None:
+        """Push tangents through an operation."""
+        self.numbers.append(0.0)
+        if type(entry) is not tuple:
+            entry.push(self, slot)
+        elif len(entry) > 1:
+            _, i, di, j, dj, _ = entry
+            d = 0.0
+            for k, slope in ((i, di), (j, dj)):
+                if k is not None and self.numbers[k] != 0:
+                    d += self.numbers[k] * slope
+            self.numbers[slot] = d
+
+
+class Recorded:
+    """One run of a function: its tape, its value, and the copies of arguments that it ran on."""
+
+    def __init__(
+        self, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
+        parameters: Sequence[Any], tangents: Any = None,
+    ) -> None:
+        if RECORDING.tape is not IDLE:
+            raise refused(
+                "a recorded derivative inside of what is recorded",
+                "write the inner function so that it compiles", "recording")
+        self.tape = Tape()
+        purge()
+        self.tape.ids.update(dict.fromkeys(LEFT, -1))
+        self.tangents: Tangents | None = None
+        if tangents is not None:
+            self.tangents = Tangents(self.tape)
+            self.tape.entries = Pushing(self.tangents)
+        self.copies = Copies(values)
+        self.values = tuple(self.copies.of(value) for value in values)
+        self.wanted = wanted
+        self.start(tangents)
+        RECORDING.tape = self.tape
+        try:
+            self.value = called(function, self.values, parameters)
+        finally:
+            RECORDING.tape = IDLE
+
+    def start(self, tangents: Any) -> None:
+        """Enter what is differentiated into the tape."""
+        for k, (i, steps) in enumerate(self.wanted):
+            self.enter(part_at(self.values[i], steps), None if tangents is None else tangents[k])
+
+    def enter(self, value: Any, d: Any) -> None:
+        """Enter the numbers and arrays of an argument, with their tangents."""
+        if isinstance(value, np.ndarray):
+            if value.dtype.hasobject:
+                for place in np.ndindex(value.shape):
+                    self.enter(value[place], None)
+            elif value.dtype.kind in "fc":
+                self.tape.activate(value)
+                if self.tangents is not None and d is not None:
+                    self.tangents.view(value)[...] = d
+        elif isinstance(value, NUMBERS):
+            if id(value) not in self.tape.ids:
+                slot = self.tape.start(value)
+                if self.tangents is not None and d is not None:
+                    self.tangents.numbers[slot] = d
+        else:
+            for key, part in children(value).items():
+                self.enter(part, child(d, key, value))
+
+    # -- reverse -------------------------------------------------------------------------------
+
+    def pulled(self, cotangent: Any) -> tuple[Any, ...]:
+        """Return the cotangents of what is differentiated for one of the value."""
+        sweep = Sweep(self.tape)
+        self.give(sweep, self.value, cotangent)
+        sweep.run()
+        return tuple(self.found(sweep, part_at(self.values[i], steps)) for i, steps in self.wanted)
+
+    def give(self, sweep: Sweep, value: Any, g: Any) -> None:
+        """Set the cotangent of a part of the value."""
+        if g is None:
+            return
+        if isinstance(value, (np.ndarray, *NUMBERS)):
+            if not isinstance(value, np.ndarray) or not value.dtype.hasobject:
+                sweep.add(value, g)
+            else:
+                for place in np.ndindex(value.shape):
+                    self.give(sweep, value[place], np.asarray(g)[place])
+            return
+        for key, part in children(value).items():
+            self.give(sweep, part, child(g, key, value))
+
+    def found(self, sweep: Sweep, value: Any) -> Any:
+        """Return the cotangent of an argument, in its structure."""
+        if isinstance(value, np.ndarray):
+            if value.dtype.kind not in "fc":
+                return np.zeros(value.shape)
+            return np.array(sweep.view(value))
+        if isinstance(value, NUMBERS):
+            g = sweep.numbers[self.tape.ids[id(value)]]
+            return like(g, value)
+        if isinstance(value, (bool, int, str)) or value is None:
+            return 0.0 if isinstance(value, int) else None
+        parts = {key: self.found(sweep, part) for key, part in children(value).items()}
+        return assembled(value, parts)
+
+    def along(self) -> Any:
+        """Return the tangent of the value."""
+        return self.tangent_of(self.value)
+
+    def tangent_of(self, value: Any) -> Any:
+        """Return the tangent of a part of the value."""
+        assert self.tangents is not None
+        if isinstance(value, np.ndarray):
+            if value.dtype.kind in "fc" and self.tape.is_active_array(value):
+                return np.array(self.tangents.view(value))
+            return np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float)
+        if isinstance(value, NUMBERS):
+            slot = self.tape.slot(value)
+            return like(0.0 if slot is None else self.tangents.numbers[slot], value)
+        if isinstance(value, (bool, int, str)) or value is None:
+            return 0.0 if isinstance(value, int) else None
+        return assembled(value, {k: self.tangent_of(v) for k, v in children(value).items()})
+
+    def close(self) -> None:
+        """Note what outlives the recording."""
+        returned: set[int] = set()
+        note(self.value, returned)
+        for value in self.values:
+            note(value, returned)
+        leave(self.tape, returned)
+
+
+def called(function: Any, values: tuple[Any, ...], parameters: Sequence[Any]) -> Any:
+    """Call a function with the values of its parameters, recorded."""
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for parameter, value in zip(parameters, values, strict=True):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional += value
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            named.update(value)
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            named[parameter.name] = value
+        else:
+            positional.append(value)
+    return HOOKS["call"](function, *positional, **named)
+
+
+def children(value: Any) -> dict[Any, Any]:
+    """Return what a container holds, by position, key or name; nothing for other values."""
+    if isinstance(value, (tuple, list)):
+        return dict(enumerate(value))
+    if isinstance(value, dict):
+        return dict(value)
+    return state_of(value) if is_record(value) else {}
+
+
+def child(tree: Any, key: Any, like_: Any) -> Any:
+    """Return a part of a cotangent or tangent; None where there is none."""
+    if tree is None:
+        return None
+    if isinstance(like_, (tuple, list, dict)):
+        return tree[key] if not isinstance(tree, dict) else tree.get(key)
+    return getattr(tree, key, None)
+
+
+def assembled(value: Any, parts: dict[Any, Any]) -> Any:
+    """Return a cotangent of the structure of a value, of its parts."""
+    if isinstance(value, dict):
+        return parts
+    if isinstance(value, tuple):
+        made: Any = type(value)
+        return made(*parts.values()) if hasattr(value, "_fields") else tuple(parts.values())
+    if isinstance(value, list):
+        return list(parts.values())
+    if not is_record(value):
+        return None
+    return record(type(value), **{
+        name: part if carries_derivative(getattr(value, name, None)) else None
+        for name, part in parts.items()})
+
+
+def like(g: Any, value: Any) -> Any:
+    """Return a cotangent as a number of the class of a value."""
+    if isinstance(value, np.inexact):
+        g = g.real if isinstance(g, (complex, np.complexfloating)) and not isinstance(
+            value, np.complexfloating) else g
+        return value.dtype.type(g)
+    if isinstance(value, complex):
+        return complex(g)
+    return float(g.real if isinstance(g, complex) else g)
+
+
+def note(value: Any, found: set[int]) -> None:
+    """Collect the numbers and arrays that are given to the caller."""
+    if isinstance(value, NUMBERS):
+        found.add(id(value))
+    elif isinstance(value, np.ndarray):
+        while isinstance(value.base, np.ndarray):
+            value = value.base
+        found.add(id(value))
+    else:
+        for part in children(value).values():
+            note(part, found)
+
+
+def handed_out(value: Any) -> Any:
+    """Return a result with numbers of its own, so that what is kept of it is no active value."""
+    from adcompiler.record.copies import fresh
+
+    if isinstance(value, NUMBERS):
+        return fresh(value)
+    return value
+
+
+class RecordedPullback:
+    """Pulls cotangents of a recorded function's value back to those of its arguments."""
+
+    def __init__(self, run: Recorded, single: bool) -> None:
+        self.run, self.single = run, single
+        self.structure: Outline | None = outline(run.value)
+
+    def __call__(self, cotangent: Any) -> Any:
+        """Return the cotangents of the arguments for a cotangent of the value."""
+        found = self.run.pulled(conform(cotangent, self.structure))
+        return found[0] if self.single else found
+
+    def __del__(self) -> None:
+        self.run.close()
+
+
+__all__ = ["ArgumentsError", "Recorded", "RecordedPullback", "handed_out", "seed", "zero"]

@@ -1,0 +1,179 @@
+"""Cotangents and tangents of what a tape made: beside numbers by slot, beside arrays by memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adcompiler.record.tape import Tape, bounds, refuse_escaped
+
+
+def overlaps(array: np.ndarray) -> bool:
+    """Say whether elements of an array may share memory with one another."""
+    steps = sorted(
+        (abs(stride), length)
+        for stride, length in zip(array.strides, array.shape, strict=True) if length > 1)
+    reach = array.itemsize
+    for stride, length in steps:
+        if stride < reach:
+            return True
+        reach = stride * (length - 1) + reach
+    return False
+
+
+class Shadows:
+    """Numbers beside those of a tape: ``numbers`` by slot, and bytes beside each allocation.
+
+    The bytes beside an allocation are laid out as it is, so that each view of an array has a view
+    of these; that of a real part is the real part.
+    """
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
+        self.numbers: list[Any] = []
+        self.beside: dict[int, tuple[np.ndarray, int, np.ndarray]] = {}
+        self.whole: dict[int, np.ndarray] = {}
+
+    def view(self, array: np.ndarray) -> np.ndarray:
+        """Return the view beside an array of floats."""
+        found = self.whole.get(id(array))
+        if found is not None:
+            return found
+        root = self.tape.root(array)
+        beside = self.beside.get(id(root))
+        if beside is None:
+            low, high = bounds(root)
+            beside = self.beside[id(root)] = np.zeros(max(high - low, 1), np.uint8), low, root
+        memory, low, _ = beside
+        if not array.size:
+            return np.zeros(array.shape, array.dtype)
+        first = array.__array_interface__["data"][0]
+        found = np.ndarray(array.shape, array.dtype, memory.data, first - low, array.strides)
+        if root is array:
+            self.whole[id(array)] = found
+        return found
+
+    # -- what pullbacks do ---------------------------------------------------------------------
+
+    def number(self, slot: int) -> Any:
+        """Return what stands beside a number."""
+        return self.numbers[slot]
+
+    def add(self, value: Any, g: Any) -> None:
+        """Add to what stands beside a number or array; it is summed over broadcast axes."""
+        if g is None:
+            return
+        tape = self.tape
+        if isinstance(value, np.ndarray):
+            if value.dtype.kind in "fc" and tape.is_active_array(value):
+                self.add_to_array(value, g)
+            return
+        slot = tape.ids.get(id(value))
+        if slot is not None:
+            self.add_to_slot(slot, g, isinstance(value, (complex, np.complexfloating)))
+
+    def add_to_slot(self, slot: int, g: Any, is_complex: bool = False) -> None:
+        """Add to what stands beside a number."""
+        if slot < 0:
+            refuse_escaped()
+        if isinstance(g, np.ndarray):
+            g = g.sum()
+        if not is_complex and isinstance(g, (complex, np.complexfloating)):
+            g = g.real
+        self.numbers[slot] += g
+
+    def add_to_array(self, array: np.ndarray, g: Any) -> None:
+        """Add to what stands beside an array, element by element or where elements overlap."""
+        g = fitted(g, array)
+        place = self.view(array)
+        if overlaps(array):
+            place, g = apart(place, g)
+            if place is None:
+                return
+        if place.ndim:
+            place += g
+        else:
+            place[()] += g
+
+    def take(self, array: np.ndarray) -> np.ndarray:
+        """Return what stands beside an array, and put zeros there."""
+        place = self.view(array)
+        g = place.copy()
+        place[...] = 0
+        return g
+
+    def take_number(self, slot: int) -> Any:
+        """Return what stands beside a number, and put zero there."""
+        g, self.numbers[slot] = self.numbers[slot], 0.0
+        return g
+
+
+def apart(place: Any, g: np.ndarray) -> tuple[Any, Any]:
+    """Return a view without axes of stride 0, and the sums along them; (None, None) once added.
+
+    Elements that overlap in other ways get their parts one by one.
+    """
+    axes = tuple(
+        i for i, stride in enumerate(place.strides) if stride == 0 and place.shape[i] != 1)
+    if axes:
+        g = g.sum(axes, keepdims=True)
+        place = place[tuple(slice(0, 1) if i in axes else slice(None) for i in range(place.ndim))]
+    if overlaps(place):
+        for index in np.ndindex(place.shape):
+            place[index] += g[index]
+        return None, None
+    return place, g
+
+
+def fitted(g: Any, like: np.ndarray) -> np.ndarray:
+    """Return a cotangent in the shape of what was broadcast, real where that is."""
+    g = np.asarray(g)
+    if g.dtype.kind == "c" and like.dtype.kind == "f":
+        g = g.real
+    shape = like.shape
+    if g.shape != shape:
+        extra = g.ndim - len(shape)
+        if extra > 0:
+            g = g.sum(tuple(range(extra)))
+        axes = tuple(
+            i for i, (n, m) in enumerate(zip(g.shape, shape, strict=False)) if m == 1 and n != 1)
+        if axes and extra >= 0:
+            g = g.sum(axes, keepdims=True)
+        if g.shape != shape:
+            g = np.broadcast_to(g, shape)
+    return g
+
+
+class Sweep(Shadows):
+    """The cotangents of one sweep over a tape, from its end to its start."""
+
+    def __init__(self, tape: Tape) -> None:
+        super().__init__(tape)
+        self.numbers = [0.0] * len(tape.entries)
+
+    def run(self) -> None:
+        """Pull all cotangents back; what the run wrote is there again afterwards."""
+        entries, numbers = self.tape.entries, self.numbers
+        slot = len(entries)
+        try:
+            while slot:
+                slot -= 1
+                entry = entries[slot]
+                if type(entry) is not tuple:
+                    entry.pull(self, slot)
+                    continue
+                g = numbers[slot]
+                if g == 0 or len(entry) == 1:  # zero stays zero through an infinite slope
+                    continue
+                _, i, di, j, dj, _ = entry
+                if (i is not None and i < 0) or (j is not None and j < 0):
+                    refuse_escaped()
+                if i is not None:
+                    numbers[i] += g * di
+                if j is not None:
+                    numbers[j] += g * dj
+        finally:
+            for entry in entries[slot:]:
+                if type(entry) is not tuple:
+                    entry.again()

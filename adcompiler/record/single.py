@@ -1,0 +1,238 @@
+"""Single calls of functions with rules: their values are Python's, their derivatives compiled.
+
+The pullback of ``np.foo(a, b, axis=0)`` is that of a function of ``a`` and ``b`` which the compiler
+compiles once for each function, options and types, and keeps on disk.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.dispatch import Options, Specialisations
+from adcompiler.errors import ADError
+from adcompiler.ops.homes import display_name
+from adcompiler.ops.made_texts import keep_lines
+from adcompiler.record.entries import tangent_of
+from adcompiler.record.tape import NUMBERS, RECORDING, Entry, Tape, refused
+
+MAX_FORMS = 4096
+FORMS: dict[Any, Form] = {}
+_count = itertools.count(1)
+
+
+class Form:
+    """One call of a function: which arguments are active, and what the others are.
+
+    ``function`` takes the active arguments, and others that are not part of its text.
+    """
+
+    def __init__(self, function: Any, count: int, names: Sequence[str], active: Any) -> None:
+        given = [f"a{i}" for i in range(count)]
+        text = (
+            f"def call({', '.join([*given, *(f'k{i}' for i in range(len(names)))])}):\n"
+            f"    return function({', '.join([*given, *(f'{n}=k{i}' for i, n in enumerate(names))])})\n"
+        )
+        file = f"<recorded call {next(_count)}>"
+        keep_lines(file, text)
+        space: dict[str, Any] = {"function": function, "__name__": "adcompiler_calls"}
+        exec(compile(text, file, "exec"), space)
+        self.call: Callable[..., Any] = space["call"]
+        self.active = tuple(active)
+        self.halves: dict[str, Specialisations] = {}
+
+    def at(self, mode: str, values: tuple[Any, ...]) -> Callable[..., Any]:
+        """Return the compiled half for values: of mode ``vjp`` or ``forward``."""
+        found = self.halves.get(mode)
+        if found is None:
+            found = self.halves[mode] = Specialisations(self.call, Options(mode, self.active))
+        compiled, _ = found.find(values)
+        return lambda *args: found.run(compiled, args)
+
+
+def form_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: Any) -> Form:
+    """Return the form of a call, made now or before."""
+    key = (function, len(args), tuple(kwargs), tuple(active))
+    found = FORMS.get(key)
+    if found is None:
+        if len(FORMS) > MAX_FORMS:
+            FORMS.clear()
+        found = FORMS[key] = Form(function, len(args), tuple(kwargs), active)
+    return found
+
+
+class Single(Entry):
+    """One call of a function with a rule; ``result`` is what it returned, ``slots`` of numbers."""
+
+    __slots__ = ("form", "function", "outs", "result", "slots", "values")
+
+    def __init__(
+        self, function: Any, form: Form, values: tuple[Any, ...], outs: Any, result: Any
+    ) -> None:
+        self.function, self.form, self.values, self.outs = function, form, values, outs
+        self.result: Any = result
+        self.slots: list[tuple[Any, int]] = []
+
+    def pull(self, sweep: Any, slot: int) -> None:
+        g, some = self.cotangent(sweep, self.outs)
+        if not some:
+            return
+        _, pullback = self.form.at("vjp", self.values)(*self.values)
+        found = pullback(g)
+        for i, part in zip(self.form.active, found, strict=True):
+            self.spread(sweep, self.values[i], part)
+
+    def cotangent(self, sweep: Any, out: Any) -> tuple[Any, bool]:
+        """Return the cotangent of a result, and whether any of it is not zero."""
+        if isinstance(out, (tuple, list)):
+            parts = [self.cotangent(sweep, part) for part in out]
+            items = [part for part, _ in parts]
+            made: Any = type(out)(*items) if hasattr(out, "_fields") else type(out)(items)
+            return made, any(some for _, some in parts)
+        if isinstance(out, np.ndarray) and out.dtype.kind in "fc":
+            if not is_own(out, self):
+                return np.zeros_like(out), False
+            g = sweep.take(out)
+            return g, bool(g.any() or np.isnan(g).any())
+        if isinstance(out, NUMBERS):
+            place = next((place for number, place in self.slots if number is out), None)
+            g = 0.0 if place is None else sweep.take_number(place)
+            return g, not g == 0
+        return None, False
+
+    def spread(self, sweep: Any, value: Any, g: Any) -> None:
+        """Add the cotangent of an argument, which may be a container."""
+        if g is None:
+            return
+        if isinstance(value, (tuple, list)):
+            for item, part in zip(value, g, strict=True):
+                self.spread(sweep, item, part)
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                self.spread(sweep, item, g[key])
+        else:
+            sweep.add(value, g)
+
+    def push(self, tangents: Any, slot: int) -> None:
+        given = [tangents_in(tangents, self.values[i]) for i in self.form.active]
+        _, d = self.form.at("forward", self.values)(*self.values)(*given)
+        self.give(tangents, self.outs, d)
+
+    def give(self, tangents: Any, out: Any, d: Any) -> None:
+        """Set the tangents of a result."""
+        if isinstance(out, (tuple, list)):
+            for i, part in enumerate(out):
+                self.give(tangents, part, None if d is None else d[i])
+        elif isinstance(out, np.ndarray) and out.dtype.kind in "fc":
+            if is_own(out, self):
+                tangents.view(out)[...] = 0 if d is None else d
+        elif isinstance(out, NUMBERS):
+            for number, place in self.slots:
+                if number is out:
+                    tangents.numbers[place] = 0.0 if d is None else d
+
+    def made(self) -> list[Any]:
+        return [number for number, _ in self.slots]
+
+    def shown(self) -> str:
+        return display_name(self.function)
+
+
+def is_own(out: np.ndarray, entry: Single) -> bool:
+    """Say whether an array of a result was made by the call, and is no view of what was there."""
+    return any(out is own for own in entry.result)
+
+
+def tangents_in(tangents: Any, value: Any) -> Any:
+    """Return the tangents of an argument, which may be a container."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(tangents_in(tangents, item) for item in value)
+    if isinstance(value, dict):
+        return {key: tangents_in(tangents, item) for key, item in value.items()}
+    d = tangent_of(tangents, value)
+    if d is None:
+        return np.zeros_like(value) if isinstance(value, np.ndarray) else 0.0
+    return np.array(d) if isinstance(value, np.ndarray) else d
+
+
+def snapshot(value: Any) -> Any:
+    """Return a container as it is now: what it holds is the same, lists are copied."""
+    if type(value) is list:
+        return [snapshot(item) for item in value]
+    if type(value) is dict:
+        return {key: snapshot(item) for key, item in value.items()}
+    if type(value) is tuple:
+        return tuple(map(snapshot, value))
+    return value
+
+
+def hold(tape: Tape, value: Any) -> None:
+    """Note the arrays that an entry reads."""
+    if isinstance(value, np.ndarray):
+        tape.hold(value)
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            hold(tape, item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            hold(tape, item)
+
+
+def recorded(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
+    run: Callable[[], Any] | None = None,
+) -> Any:
+    """Call a function that has a rule, and record it; some argument is active.
+
+    Raises UnsupportedError, with the user's line, where its derivative cannot be compiled.
+    """
+    tape = RECORDING.tape
+    values = tuple(snapshot(value) for value in (*args, *kwargs.values()))
+    active = [i for i, value in enumerate(values) if tape.holds(value)]
+    form = form_of(function, args, kwargs, active)
+    try:
+        form.at("vjp", values)
+    except ADError as error:
+        reason = str(error).split("\n", 1)[0].rpartition(": ")[2]
+        raise refused(
+            f"the derivative of `{display_name(function)}` here: {reason}",
+            "write it with functions that have rules, or register one", "missing-rule") from error
+    result = function(*args, **kwargs) if run is None else run()
+    enter(tape, Single(function, form, values, result, []), values, result)
+    return result
+
+
+def enter(tape: Tape, entry: Single, values: Any, result: Any) -> None:
+    """Enter a call into the tape, with the numbers and arrays of its result."""
+    hold(tape, values)
+    numbers: list[Any] = []
+    arrays: list[Any] = []
+    collect(tape, result, numbers, arrays)
+    if not numbers and not arrays:
+        return
+    entry.result = arrays
+    for array in arrays:
+        tape.activate(array)
+    if isinstance(result, (tuple, list)):
+        for number in numbers:
+            entry.slots.append((number, tape.start(number)))
+        tape.entries.append(entry)
+    else:
+        entry.slots = [(number, len(tape.entries)) for number in numbers]
+        tape.ids.update((id(number), place) for number, place in entry.slots)
+        tape.entries.append(entry)
+
+
+def collect(tape: Tape, result: Any, numbers: list[Any], arrays: list[Any]) -> None:
+    """Collect what a result holds that is new: numbers, and arrays with memory of their own."""
+    if isinstance(result, (tuple, list)):
+        for part in result:
+            collect(tape, part, numbers, arrays)
+    elif isinstance(result, np.ndarray):
+        if result.dtype.kind in "fc" and not tape.is_active_array(result):
+            arrays.append(result)
+    elif isinstance(result, NUMBERS) and id(result) not in tape.ids:
+        numbers.append(result)

@@ -1,0 +1,398 @@
+"""Functions in C that work on numbers or call code of classes, and have hooks of their own."""
+
+from __future__ import annotations
+
+import math
+import operator
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ops.homes import display_name
+from adcompiler.record.arrays import (
+    UFUNC_METHODS, as_array, average, renewed, total,
+)
+from adcompiler.record.entries import Linear
+from adcompiler.record.functions import HOOKS, hooked
+from adcompiler.record.items import attribute, getitem, iterate, set_attribute, setitem
+from adcompiler.record.movers import MOVERS
+from adcompiler.record.operators import REAL, enter, note_text
+from adcompiler.record.protocols import followed, natively
+from adcompiler.record.single import recorded
+from adcompiler.record.slopes import OF_MATH
+from adcompiler.record.tape import NUMBERS, RECORDING, refused
+from adcompiler.runtime import stop_gradient
+
+SPECIAL: dict[Any, Callable[..., Any]] = {}
+"""Hooks by function."""
+
+
+def of_math(function: Callable[[Any], Any], slope: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Return the hook of a function of one real number, whose slope is known."""
+
+    def apply(x: Any, *rest: Any) -> Any:
+        if rest or type(x) not in REAL:
+            return of_other(function, (x, *rest))
+        r = function(x)
+        tape = RECORDING.tape
+        i = tape.ids.get(id(x))
+        if i is not None:
+            d = slope(x, r)
+            tape.ids[id(r)] = len(tape.entries)
+            tape.entries.append((r, i, d, None, 0.0, function))
+        return r
+
+    return apply
+
+
+def of_other(function: Any, args: tuple[Any, ...]) -> Any:
+    """Call a function of numbers with arguments of other classes."""
+    tape = RECORDING.tape
+    if function is abs:
+        method = followed(args[0], "__abs__")
+        if method is not None:
+            return method(*args)
+    elif args:
+        method = followed(args[0], "__float__") if not isinstance(args[0], float) else None
+        if method is not None:
+            args = (method(args[0]), *args[1:])
+            return UFUNC_METHODS["call"](function, *args)
+    if not any(map(tape.holds, args)):
+        return natively(function, *args)
+    return recorded(function, args, {})
+
+
+def to_float(value: Any = 0.0, /) -> Any:
+    """Return a float."""
+    if type(value) in REAL:
+        return renewed(float(value), value)
+    if isinstance(value, (str, bytes, bytearray)):
+        if RECORDING.tape.texts:
+            raise refused(
+                "a number read from text, after a value that carries a derivative was written as "
+                "text", "keep the number itself", "disguised-numbers")
+        return float(value)
+    if isinstance(value, np.ndarray):
+        return renewed(float(value), value)
+    method = followed(value, "__float__")
+    if method is not None:
+        return method(value)
+    return renewed(natively(float, value), value)
+
+
+def to_complex(*args: Any, **kwargs: Any) -> Any:
+    """Return a complex number."""
+    tape = RECORDING.tape
+    if not tape.holds(args) and not tape.holds(kwargs):
+        return natively(complex, *args, **kwargs)
+    real, imag = (*args, kwargs.get("real", 0.0), kwargs.get("imag", 0.0))[:2]
+    if len(args) < 2:
+        imag = kwargs.get("imag", 0.0)
+    made = complex(real, imag)
+    return HOOKS["paired"](made, real, imag)
+
+
+@hooked
+def paired(made: Any, real: Any, imag: Any) -> Any:
+    """Return a complex number made of two parts, recorded."""
+    from adcompiler.record.entries import Elementwise
+
+    enter(Elementwise(complex, (real, imag), made, (lambda *_: 1.0, lambda *_: 1j)))
+    return made
+
+
+def of_numpy_number(cls: Any) -> Callable[..., Any]:
+    """Return the hook of a class of NumPy's numbers."""
+
+    def apply(value: Any = 0.0, *rest: Any) -> Any:
+        if rest or isinstance(value, (list, tuple)) or (
+            isinstance(value, np.ndarray) and value.ndim
+        ):
+            return as_array(value, cls, always=True)
+        if isinstance(value, (str, bytes)):
+            return cls(to_float(value))
+        return renewed(natively(cls, value), value)
+
+    return apply
+
+
+def to_int(value: Any = 0, *base: Any, **kwargs: Any) -> Any:
+    """Return an integer, which carries no derivative."""
+    if isinstance(value, (str, bytes)) and RECORDING.tape.texts:
+        return to_float("nan")
+    for name in ("__int__", "__index__", "__trunc__"):
+        method = followed(value, name)
+        if method is not None:
+            return method(value)
+    return int(value, *base, **kwargs)
+
+
+def apply_sum(items: Any, /, start: Any = 0) -> Any:
+    """Return a sum, by the hook of ``+``."""
+    add, total_ = HOOKS["add"], start
+    if isinstance(items, np.ndarray) and not RECORDING.tape.is_active(items):
+        return sum(items, start)
+    if not RECORDING.tape.ids and not RECORDING.tape.active:
+        return natively(sum, iterate(items), start)
+    items = list(iterate(items))
+    if not RECORDING.tape.holds(items) and not RECORDING.tape.holds(start):
+        return natively(sum, items, start)  # it rounds in another way from Python 3.12 on
+    for item in items:
+        total_ = add(total_, item)
+    return exactly(total_, items, start)
+
+
+def exactly(found: Any, items: list[Any], start: Any) -> Any:
+    """Return a sum with the value that Python gives, which compensates rounding from 3.12 on."""
+    if type(found) is not float:
+        return found
+    value = sum(items, start)
+    return found if value == found or value != value else renewed(value, found)
+
+
+def picked(function: Callable[..., Any], better: str) -> Callable[..., Any]:
+    """Return the hook of ``min`` or ``max``: the first of the best items."""
+
+    def apply(*args: Any, key: Any = None, **kwargs: Any) -> Any:
+        if "default" in kwargs or len(args) == 1:
+            items = list(iterate(args[0]))
+        else:
+            items = list(args)
+        if not items:
+            return function(*args, key=key, **kwargs)
+        call, compare, truth = HOOKS["call"], HOOKS[better], HOOKS["truth"]
+        best = items[0]
+        mark = best if key is None else call(key, best)
+        for item in items[1:]:
+            other = item if key is None else call(key, item)
+            if truth(compare(other, mark)):
+                best, mark = item, other
+        return best
+
+    return apply
+
+
+def apply_abs(x: Any, /) -> Any:
+    """Return an absolute value."""
+    if isinstance(x, np.ndarray) or (isinstance(x, np.generic) and type(x) not in REAL):
+        return UFUNC_METHODS["call"](np.absolute, x)
+    return of_math(abs, OF_MATH[abs])(x)
+
+
+def apply_pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
+    """Return a power."""
+    if modulus is not None:
+        return natively(pow, base, exponent, modulus)
+    return HOOKS["pow"](base, exponent)
+
+
+def apply_divmod(a: Any, b: Any, /) -> Any:
+    """Return a quotient and a remainder."""
+    return HOOKS["floordiv"](a, b), HOOKS["mod"](a, b)
+
+
+def apply_round(value: Any, ndigits: Any = None) -> Any:
+    """Return a rounded number, which carries no derivative: it is constant almost everywhere."""
+    method = followed(value, "__round__")
+    if method is not None:
+        return method(value) if ndigits is None else method(value, ndigits)
+    return round(value) if ndigits is None else round(value, ndigits)
+
+
+def apply_len(value: Any, /) -> int:
+    """Return how many items there are."""
+    method = followed(value, "__len__")
+    return len(value) if method is None else operator.index(method(value))
+
+
+def apply_getattr(obj: Any, name: str, *default: Any) -> Any:
+    """Return an attribute, or what stands for it."""
+    try:
+        return attribute(obj, name)
+    except AttributeError:
+        if default:
+            return default[0]
+        raise
+
+
+def apply_hasattr(obj: Any, name: str, /) -> bool:
+    """Say whether there is an attribute."""
+    try:
+        attribute(obj, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def apply_setattr(obj: Any, name: str, value: Any, /) -> None:
+    """Assign an attribute."""
+    set_attribute(value, obj, name)
+
+
+def as_text(function: Callable[..., Any], method: str = "") -> Callable[..., Any]:
+    """Return the hook of a function that gives text."""
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        for arg in args:
+            note_text(arg)
+        own = followed(args[0], method) if method and args else None
+        return function(*args, **kwargs) if own is None else own(*args, **kwargs)
+
+    return apply
+
+
+def apply_isinstance(value: Any, cls: Any, /) -> bool:
+    """Say whether a value is of a class."""
+    return isinstance(value, cls)
+
+
+def apply_type(*args: Any, **kwargs: Any) -> Any:
+    """Return a class, of a value or a new one."""
+    return type(*args, **kwargs)
+
+
+def apply_hash(value: Any, /) -> int:
+    """Return a hash."""
+    method = followed(value, "__hash__")
+    return hash(value) if method is None else method(value)
+
+
+def apply_bool(value: Any = False, /) -> bool:
+    """Return the truth of a value."""
+    return bool(HOOKS["truth"](value))
+
+
+def apply_fsum(items: Any, /) -> Any:
+    """Return an exact sum, recorded as one."""
+    items = list(iterate(items))
+    found: Any = apply_sum(items, 0.0)
+    return renewed(math.fsum(items), found)
+
+
+def apply_stop(value: Any) -> Any:
+    """Return a value without its derivative: the same numbers, other objects."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, NUMBERS):
+        return type(value)(value) if not isinstance(value, float) else type(value)(
+            float.fromhex(value.hex()))
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return type(value)(map(apply_stop, value))
+    if type(value) is dict:
+        return {k: apply_stop(v) for k, v in value.items()}
+    if RECORDING.tape.holds(value):
+        raise refused(f"`stop_gradient` of a `{type(value).__name__}`", "apply it to numbers",
+                      "recording")
+    return value
+
+
+def of_array_sum(function: Any, method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the hook of ``np.sum`` or ``np.mean``, fast in plain calls."""
+
+    def apply(a: Any, *args: Any, **kwargs: Any) -> Any:
+        tape = RECORDING.tape
+        if type(a) is np.ndarray and len(args) + len(kwargs) <= 1 and set(kwargs) <= {"axis"} and (
+            tape.is_active_array(a)
+        ):
+            axis = args[0] if args else kwargs.get("axis")
+            found = method(a, axis)
+            if found is not None:
+                return found
+        if isinstance(a, (list, tuple)) and tape.holds(a):
+            a = HOOKS["gathered"](a)
+        if not tape.holds((a, args, kwargs)):
+            return natively(function, a, *args, **kwargs)
+        if kwargs.get("out") is not None:
+            out = kwargs.pop("out")
+            setitem(recorded(function, (a, *args), kwargs), out, ...)
+            return out
+        return recorded(function, (a, *args), kwargs)
+
+    return apply
+
+
+def apply_dot(a: Any, b: Any, out: Any = None) -> Any:
+    """Return ``np.dot``."""
+    tape = RECORDING.tape
+    if not tape.holds((a, b)):
+        return natively(np.dot, a, b) if out is None else setitem(np.dot(a, b), out, ...)
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim in (1, 2) and (
+        b.ndim in (1, 2)
+    ):
+        result = HOOKS["matmul"](a, b)
+    else:
+        result = recorded(np.dot, (a, b), {})
+    if out is not None:
+        setitem(result, out, ...)
+        return out
+    return result
+
+
+def apply_copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """Do ``np.copyto``."""
+    if where is True:
+        setitem(src, dst, ...)
+    else:
+        chosen = np.broadcast_to(where, dst.shape)
+        shaped = UFUNC_METHODS["call"](np.broadcast_to, src, dst.shape)
+        setitem(getitem(shaped, chosen), dst, chosen)
+
+
+def of_operator(name: str) -> Callable[..., Any]:
+    """Return the hook of an operator given as a function."""
+    return lambda *args: HOOKS[name](*args)
+
+
+def refusing(function: Any) -> Callable[..., Any]:
+    """Return the hook of a function that is not followed."""
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        tape = RECORDING.tape
+        if tape.holds((args, kwargs)) or any(tape.is_held(a) for a in args if isinstance(
+                a, np.ndarray)):
+            raise refused(f"`{display_name(function)}`, which is not followed",
+                          "write what it does", "recording")
+        return function(*args, **kwargs)
+
+    return apply
+
+
+def normal(loc: Any, scale: Any, made: Any) -> Any:
+    """Return numbers that were drawn, as a function of the parameters of their distribution."""
+    from adcompiler.record.entries import Elementwise
+
+    with np.errstate(all="ignore"):
+        standard = np.where(np.asarray(scale) == 0, 0.0, (made - loc) / scale)
+    standard = standard if isinstance(made, np.ndarray) else float(standard)
+    enter(Elementwise(random.gauss, (loc, scale), made, (
+        lambda *_: 1.0, lambda *_: standard)))
+    return made
+
+
+SPECIAL.update({
+    **{function: of_math(function, slope) for function, slope in OF_MATH.items()},
+    abs: apply_abs, float: to_float, complex: to_complex, int: to_int, bool: apply_bool,
+    **{cls: of_numpy_number(cls) for cls in (np.float64, np.float32, np.float16, np.complex128)},
+    sum: apply_sum, min: picked(min, "lt"), max: picked(max, "gt"), pow: apply_pow,
+    divmod: apply_divmod, round: apply_round, len: apply_len, getattr: apply_getattr,
+    hasattr: apply_hasattr, setattr: apply_setattr, isinstance: apply_isinstance,
+    type: apply_type, hash: apply_hash, math.fsum: apply_fsum,
+    str: as_text(str, "__str__"), repr: as_text(repr, "__repr__"), format: as_text(format),
+    print: as_text(print), float.hex: as_text(float.hex), ascii: as_text(ascii),
+    stop_gradient: apply_stop, np.sum: of_array_sum(np.sum, total),
+    np.mean: of_array_sum(np.mean, average), np.dot: apply_dot, np.copyto: apply_copyto,
+    np.array: lambda value, *a, **k: as_array(value, *a, always=True, **k),
+    np.asarray: as_array, np.asanyarray: as_array, np.ascontiguousarray: as_array,
+    **{f: refusing(f) for f in (np.put, np.place, np.putmask, random.shuffle)},
+    **{getattr(operator, name): of_operator(name) for name in (
+        "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "neg", "pos", "invert",
+        "and_", "or_", "xor", "lshift", "rshift", "iadd", "isub", "imul", "itruediv", "ipow",
+        "ifloordiv", "imod", "imatmul", "lt", "le", "gt", "ge", "eq", "ne", "getitem", "truth",
+    )},
+    operator.contains: lambda a, b: HOOKS["contains"](b, a),
+    operator.setitem: lambda a, i, v: setitem(v, a, i),
+    operator.not_: lambda x: not HOOKS["truth"](x),
+    operator.abs: apply_abs, issubclass: issubclass, vars: vars,
+})

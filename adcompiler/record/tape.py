@@ -1,0 +1,304 @@
+"""The tape of a run: what was done with active values, in order.
+
+Numbers are active by identity: each result of an operation is an object of its own, which the tape
+keeps. Arrays are active by memory: what is known of an allocation holds for every view of it.
+An entry's place in the list is its slot, which stands for the number that it made.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from adcompiler.errors import ADError, Finding, UnsupportedError
+from adcompiler.record.functions import is_rewritten
+
+NUMBERS = (float, complex, np.inexact)
+"""Classes of numbers that may carry a derivative."""
+
+
+def bounds(array: np.ndarray) -> tuple[int, int]:
+    """Return the lowest address of an array's elements, and the one behind the highest."""
+    low = high = array.__array_interface__["data"][0]
+    for length, stride in zip(array.shape, array.strides, strict=True):
+        reach = (length - 1) * stride
+        low, high = (low + reach, high) if reach < 0 else (low, high + reach)
+    return low, high + array.itemsize
+
+
+class Recording(threading.local):
+    """What is recorded in this thread; ``tape`` is one without active values while nothing is."""
+
+    def __init__(self) -> None:
+        self.tape = IDLE
+
+
+class Entry:
+    """One operation that is no operation of real numbers: those are tuples, see ``Tape``.
+
+    ``pull`` moves cotangents from what it made to what it was made of, and gives what it wrote over
+    its former content; ``push`` moves tangents the other way.
+    """
+
+    __slots__ = ("line",)
+    line: tuple[str, int]
+
+    def pull(self, sweep: Any, slot: int) -> None:
+        """Pull cotangents back."""
+        raise NotImplementedError
+
+    def push(self, tangents: Any, slot: int) -> None:
+        """Push tangents forward."""
+        raise NotImplementedError
+
+    def again(self) -> None:
+        """Do once more what ``pull`` has undone."""
+
+    def made(self) -> list[Any]:
+        """Return the numbers that the operation made."""
+        return []
+
+    def shown(self) -> str:
+        """Return what the entry is, for people."""
+        return type(self).__name__.lower()
+
+
+class Tape:
+    """What one run did.
+
+    ``ids`` has the slots of active numbers by identity. ``entries`` are tuples
+    ``(result, slot, slope, slot, slope, operation)`` for operations of one or two real numbers,
+    ``(number,)`` for what is differentiated, and ``Entry``. ``active`` are the allocations that
+    hold active values, and ``held`` those whose content some entry reads, by identity.
+    """
+
+    def __init__(self) -> None:
+        self.ids: dict[int, int] = {}
+        self.entries: list[Any] = []
+        self.active: dict[int, np.ndarray] = {}
+        self.held: dict[int, np.ndarray] = {}
+        self.texts = False
+        self.memos: dict[Any, Any] = {}
+
+    # -- numbers -------------------------------------------------------------------------------
+
+    def start(self, number: Any) -> int:
+        """Enter a number that is differentiated, an object of its own; return its slot."""
+        slot = len(self.entries)
+        self.ids[id(number)] = slot
+        self.entries.append((number,))
+        return slot
+
+    def enter(self, number: Any, entry: Any) -> None:
+        """Enter an operation that made a number."""
+        self.ids[id(number)] = len(self.entries)
+        self.entries.append(entry)
+
+    def slot(self, value: Any) -> int | None:
+        """Return the slot of a number, None if it is not active."""
+        found = self.ids.get(id(value))
+        if found is not None and found < 0:
+            refuse_escaped()
+        return found
+
+    # -- arrays --------------------------------------------------------------------------------
+
+    def root(self, array: np.ndarray) -> np.ndarray:
+        """Return the array that owns the memory of a view."""
+        base = array.base
+        while base is not None:
+            if not isinstance(base, np.ndarray):
+                return self.around(array)
+            array, base = base, base.base
+        return array
+
+    def around(self, array: np.ndarray) -> np.ndarray:
+        """Return the known array in whose memory one lies that hides its base; or itself."""
+        low, high = bounds(array) if array.size else (0, 0)
+        for known in (self.active, self.held):
+            for root in known.values():
+                start, stop = bounds(root)
+                if start <= low and high <= stop and low < high:
+                    return root
+        return array
+
+    def is_active_array(self, array: np.ndarray) -> bool:
+        """Say whether an array shares memory with active values."""
+        if not self.active:
+            return False
+        if array.base is None:
+            return id(array) in self.active
+        root = self.root(array)
+        if id(root) in self.active:
+            return True
+        return id(root) in ESCAPED and refuse_escaped()
+
+    def activate(self, array: np.ndarray) -> None:
+        """Note that an array holds active values."""
+        root = self.root(array)
+        self.active[id(root)] = self.held[id(root)] = root
+
+    def hold(self, array: np.ndarray) -> None:
+        """Note that an entry reads an array."""
+        root = self.root(array)
+        self.held[id(root)] = root
+
+    def is_held(self, array: np.ndarray) -> bool:
+        """Say whether some entry reads the memory of an array."""
+        return id(self.root(array)) in self.held
+
+    # -- anything ------------------------------------------------------------------------------
+
+    def is_active(self, value: Any) -> bool:
+        """Say whether a number or array is active; of containers see ``holds``."""
+        if isinstance(value, np.ndarray):
+            if value.dtype.hasobject:
+                return any(self.is_active(item) for item in value.flat)
+            return self.is_active_array(value)
+        return id(value) in self.ids and self.slot(value) is not None
+
+    def holds(self, value: Any, seen: set[int] | None = None) -> bool:
+        """Say whether an active value is found in anything, however deep."""
+        if value is None or isinstance(value, (bool, int, str, bytes)):
+            return False
+        if isinstance(value, (*NUMBERS, np.ndarray)):
+            return self.is_active(value)
+        seen = set() if seen is None else seen
+        if id(value) in seen or len(seen) > MOST_SEARCHED:
+            return len(seen) > MOST_SEARCHED
+        seen.add(id(value))
+        return any(self.holds(part, seen) for part in parts_of(value))
+
+
+MOST_SEARCHED = 20_000
+"""So many objects are searched for active values; what holds more counts as active."""
+
+
+def parts_of(value: Any) -> Iterator[Any]:
+    """Iterate over what an object refers to: items, attributes, captured variables."""
+    import types
+
+    if isinstance(value, dict):
+        yield from list(value.keys())
+        yield from list(value.values())
+    elif isinstance(value, (tuple, list, set, frozenset)):
+        yield from list(value)
+    elif isinstance(value, (types.ModuleType, type)):
+        return
+    elif isinstance(value, types.FunctionType):
+        for cell in value.__closure__ or ():
+            try:
+                yield cell.cell_contents
+            except ValueError:
+                continue
+        yield from value.__defaults__ or ()
+        yield from (value.__kwdefaults__ or {}).values()
+    elif isinstance(value, types.MethodType):
+        yield value.__self__
+        yield value.__func__
+    else:
+        yield from reached_in(value)
+
+
+def reached_in(value: Any) -> Iterator[Any]:
+    """Iterate over the attributes of an instance, and over the items of what C defines."""
+    import gc
+
+    from adcompiler.runtime.records import dict_of, slots_of
+
+    cls: Any = type(value)
+    if cls.__flags__ & 1 << 9:  # made by a class statement
+        yield from dict_of(value).values()
+        for member in slots_of(cls).values():
+            try:
+                yield member.__get__(value)
+            except AttributeError:
+                continue
+        for base in (tuple, list, dict, set, frozenset):
+            if isinstance(value, base):
+                yield from parts_of(base(value))
+        return
+    for part in gc.get_referents(value):
+        if not isinstance(part, (type, type(sys))):
+            yield part
+
+
+ESCAPED: weakref.WeakValueDictionary[int, np.ndarray] = weakref.WeakValueDictionary()
+"""Arrays with active values that outlived their recording, by identity."""
+LEFT: dict[int, Any] = {}
+"""Numbers of that kind."""
+OWN_REFERENCES = 3
+"""As many references has a number of which nobody else knows: the table, a variable, the call."""
+
+
+def purge() -> None:
+    """Forget numbers that nobody refers to any more."""
+    for key in [k for k, v in LEFT.items() if sys.getrefcount(v) <= OWN_REFERENCES]:
+        del LEFT[key]
+
+
+def leave(tape: Tape, returned: set[int]) -> None:
+    """Note what outlives a recording, but what it ``returned``; the tape is of no more use."""
+    results: list[Any] = []
+    for entry in tape.entries:
+        results += entry[:1] if type(entry) is tuple else entry.made()
+    roots = list(tape.active.values())
+    tape.entries.clear()
+    tape.ids.clear()
+    tape.active.clear()
+    tape.held.clear()
+    while results:
+        value = results.pop()
+        if isinstance(value, NUMBERS) and sys.getrefcount(value) > 2 and id(value) not in returned:
+            LEFT[id(value)] = value
+    while roots:
+        root = roots.pop()
+        if sys.getrefcount(root) > 2 and id(root) not in returned:
+            ESCAPED[id(root)] = root
+
+
+def refuse_escaped() -> bool:
+    """Raise UnsupportedError for a value that a former recording has left somewhere."""
+    raise refused(
+        "a value that an earlier call computed from what is differentiated, and that was kept "
+        "outside of the function: it would count as a constant",
+        "compute it anew in each call, or store a copy made by `stop_gradient`", "memos")
+
+
+def place() -> tuple[str, int]:
+    """Return the file and line of the user's code that runs."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if is_rewritten(frame.f_code):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return "<unknown>", 0
+
+
+def refused(problem: str, hint: str, anchor: str = "recording") -> UnsupportedError:
+    """Return the refusal of what runs now."""
+    import linecache
+
+    file, line = place()
+    text = linecache.getline(file, line).rstrip("\n")
+    column = len(text) - len(text.lstrip())
+    return UnsupportedError([Finding(
+        file, line, column, text, problem, hint, anchor, max(len(text.strip()), 1))])
+
+
+class Idle(Tape):
+    """The tape of threads that record nothing."""
+
+
+IDLE: Tape = Idle()
+RECORDING = Recording()
+
+__all__ = [
+    "ADError", "Entry", "IDLE", "NUMBERS", "RECORDING", "Tape", "leave", "parts_of", "place",
+    "purge", "refused",
+]
