@@ -16,6 +16,7 @@ from adcompiler.dispatch import (
 from adcompiler.dispatch.annotations import assumptions, types_of_parameters
 from adcompiler.dispatch.written import as_written, has_own_containers, sees_calls
 from adcompiler.errors import ADError
+from adcompiler.record.entry import recorded
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.typed.derivatives import Argnums
 
@@ -81,6 +82,8 @@ class EmittedDerivative(Derivative[P, R_co]):
     def _slow(self, bound: tuple[Any, ...]) -> Any:
         s = self.specialisations
         values = s.values(bound)
+        if self.options.backend == "record":
+            return recorded(s, values)
         compiled, is_new = s.find(values)
         compiled.uses += 1
         if s is not self.specialisations:

@@ -87,6 +87,7 @@ ROWS = (
         instead='use backend="auto", which keeps such functions in Python',
     ),
     Backend("auto", "native loops", write_loops, optional=True, state=state_of_numba),
+    Backend("record", "a recording of each call"),
 )
 
 BACKENDS: dict[str, Backend] = {backend.name: backend for backend in ROWS}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from adcompiler.dispatch.cotangents import conform, outline
+from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.arguments import part_at
 from adcompiler.errors import ArgumentsError, limitations
-from adcompiler.record.running import Recorded, RecordedPullback, Wanted, handed_out
+from adcompiler.record.running import (
+    Recorded, RecordedPullback, Wanted, each_of, handed_out, stacked,
+)
 from adcompiler.runtime.structure import seed
 
 MODES = ("grad", "value_and_grad", "vjp", "forward", "linearize")
@@ -17,7 +19,7 @@ MODES = ("grad", "value_and_grad", "vjp", "forward", "linearize")
 
 def derivative(
     mode: str, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
-    parameters: Sequence[Any], single: bool, has_aux: bool = False,
+    parameters: Sequence[Any], single: bool, has_aux: bool = False, batched: bool = False,
 ) -> Any:
     """Return what a compiled derivative of this mode returns, by a recording.
 
@@ -28,9 +30,11 @@ def derivative(
     if mode == "vjp":
         run = Recorded(function, values, wanted, parameters)
         run.copies.give_back()
-        return handed_out(run.value), RecordedPullback(run, single)
+        value, pullback = handed_out(run.value), RecordedPullback(run, single)
+        return value, pullback.of_each if batched else pullback
     if mode == "forward":
-        return Push(function, values, wanted, parameters, True)
+        push = Push(function, values, wanted, parameters, True)
+        return push.of_each if batched else push
     if mode == "linearize":
         push = Push(function, values, wanted, parameters, False)
         return push.primal(), push
@@ -44,8 +48,8 @@ def gradient(
 ) -> Any:
     """Return a gradient, with the value if the mode asks for it."""
     run = Recorded(function, values, wanted, parameters)
+    value, aux = run.value, None
     try:
-        value, aux = run.value, None
         if has_aux:
             if not isinstance(value, tuple) or len(value) != 2:
                 raise TypeError("has_aux=True needs a function that returns a pair (value, aux)")
@@ -59,7 +63,7 @@ def gradient(
             return (found, aux) if has_aux else found
         return ((value, aux), found) if has_aux else (value, found)
     finally:
-        run.close()
+        run.close(aux, *((run.value,) if mode == "value_and_grad" else ()))
 
 
 class Push:
@@ -78,8 +82,15 @@ class Push:
         """Return the value."""
         run = Recorded(self.function, self.values, (), self.parameters)
         value = handed_out(run.value)
-        run.close()
+        run.close(run.value)
         return value
+
+    def of_each(self, *tangents: Any) -> Any:
+        """Return the value, and the derivatives along the tangents of many seeds."""
+        given = [conform_each(d, form, f"the tangents of {name}")
+                 for d, (form, name) in zip(tangents, self.outlines, strict=True)]
+        found = [self(*one) for one in zip(*map(each_of, given), strict=True)]
+        return found[0][0], stacked([d for _, d in found])
 
     def __call__(self, *tangents: Any) -> Any:
         """Return the derivative along the tangents of the arguments, maybe behind the value."""
@@ -90,5 +101,5 @@ class Push:
         value = handed_out(run.value)
         if self.with_value:
             run.copies.give_back()
-        run.close()
+        run.close(run.value)
         return (value, d) if self.with_value else d

@@ -9,7 +9,9 @@ import numpy as np
 
 import adcompiler.record.calls  # noqa: F401 (enters its hook)
 from adcompiler.dispatch.arguments import part_at
-from adcompiler.dispatch.cotangents import Outline, conform, outline, zero
+from adcompiler.dispatch.cotangents import (
+    Outline, conform, conform_each, outline, zero,
+)
 from adcompiler.errors import ArgumentsError
 from adcompiler.record.copies import Copies
 from adcompiler.record.functions import HOOKS
@@ -161,12 +163,12 @@ class Recorded:
             return 0.0 if isinstance(value, int) else None
         return assembled(value, {k: self.tangent_of(v) for k, v in children(value).items()})
 
-    def close(self) -> None:
-        """Note what outlives the recording."""
+    def close(self, *given: Any) -> None:
+        """Note what outlives the recording, but what is ``given`` to the caller."""
         returned: set[int] = set()
-        note(self.value, returned)
-        for value in self.values:
-            note(value, returned)
+        for value in given:
+            if not isinstance(value, NUMBERS):  # of numbers the caller has copies
+                note(value, returned)
         leave(self.tape, returned)
 
 
@@ -265,8 +267,35 @@ class RecordedPullback:
         found = self.run.pulled(conform(cotangent, self.structure))
         return found[0] if self.single else found
 
+    def of_each(self, cotangents: Any) -> Any:
+        """Return the cotangents of the arguments for those of many seeds."""
+        given = conform_each(cotangents, self.structure)
+        return stacked([self(g) for g in each_of(given)])
+
     def __del__(self) -> None:
-        self.run.close()
+        self.run.close(self.run.value)
+
+
+def each_of(tree: Any) -> list[Any]:
+    """Return the trees of single seeds in a tree of arrays with one more axis in front."""
+    if isinstance(tree, np.ndarray):
+        return [one if tree.ndim > 1 else one[()] for one in tree]
+    parts = children(tree)
+    each = {key: each_of(part) for key, part in parts.items()}
+    count = max(map(len, each.values()), default=0)
+    return [assembled(tree, {k: v[i] if v else None for k, v in each.items()})
+            for i in range(count)]
+
+
+def stacked(trees: list[Any]) -> Any:
+    """Return a tree of arrays with one more axis in front, which counts the trees."""
+    first = trees[0]
+    if isinstance(first, (np.ndarray, float, complex, np.number)):
+        return np.array(trees)
+    if first is None:
+        return None
+    return assembled(first, {
+        key: stacked([children(tree)[key] for tree in trees]) for key in children(first)})
 
 
 __all__ = ["ArgumentsError", "Recorded", "RecordedPullback", "handed_out", "seed", "zero"]
