@@ -71,7 +71,7 @@ def is_plain(value: Any) -> bool:
 def overriding(values: tuple[Any, ...]) -> tuple[Any, Any] | None:
     """Return the ``__array_ufunc__`` in Python of an argument, and that; None if there is none."""
     for value in values:
-        cls = type(value)
+        cls: Any = type(value)
         if cls is np.ndarray or not cls.__flags__ & 1 << 9:
             continue
         found = method_of(cls, "__array_ufunc__")
@@ -214,7 +214,8 @@ def as_array(
         if result.dtype.kind in "fc":
             enter(Linear("array", value, result, lambda d: d, lambda g: g.reshape(())[()]))
         return result
-    like = method_of(type(value), "__array__")
+    cls: Any = type(value)
+    like = method_of(cls, "__array__")
     if like is not None:
         return as_array(UFUNC_METHODS["call"](like, value), dtype, always=always, **options)
     options.pop("subok", None)

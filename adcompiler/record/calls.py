@@ -17,7 +17,7 @@ import numpy as np
 from adcompiler.ops.facts import READ
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.record.arrays import UFUNC_METHODS, of_array_method, of_ufunc
+from adcompiler.record.arrays import UFUNC_METHODS, of_array_method, of_ufunc, ufunc_method
 from adcompiler.record.functions import HOOKS, MADE, hooked, is_rewritten, rewritten
 from adcompiler.record.movers import MOVERS, OF_METHODS, moved
 from adcompiler.record.protocols import followed, has_code, method_of, natively
@@ -220,6 +220,8 @@ def of_builtin(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         return unknown(function, args, kwargs) if known is UNRULED else known
     if isinstance(owner, np.ndarray):
         return of_array_method(function, owner, args, kwargs)
+    if isinstance(owner, np.ufunc):
+        return ufunc_method(function.__name__, owner, args, kwargs)
     plain = OF_METHODS.get((type_with(owner), function.__name__))
     if plain is not None:
         return plain(function, *args, **kwargs)
@@ -356,7 +358,8 @@ def of_class(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return cls(*args, **kwargs)
         known = by_rule(cls, args, kwargs)
         return unknown(cls, args, kwargs) if known is UNRULED else known
-    meta = method_of(type(cls), "__call__")
+    of: Any = type(cls)
+    meta = method_of(of, "__call__")
     if meta is not None:
         if is_native(meta.__module__ or ""):
             return cls(*args, **kwargs)  # an enumeration
@@ -377,9 +380,8 @@ def made_anew(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     new = next(vars(base)["__new__"] for base in cls.__mro__ if "__new__" in vars(base))
     new = getattr(new, "__func__", new)
     if isinstance(new, types.FunctionType):
-        if issubclass(cls, tuple) and hasattr(cls, "_fields") and new.__code__.co_filename.startswith(
-            "<"
-        ):
+        made_of_text = new.__code__.co_filename.startswith("<")
+        if made_of_text and issubclass(cls, tuple) and hasattr(cls, "_fields"):
             return new(cls, *args, **kwargs)  # that of a named tuple
         return call(new, cls, *args, **kwargs)
     init = method_of(cls, "__init__")
@@ -442,7 +444,8 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         return known
     if isinstance(function, moved):
         return function(*args, **kwargs)
-    method = method_of(type(function), "__call__")
+    kind: Any = type(function)
+    method = method_of(kind, "__call__")
     if method is not None:
         return call(method, function, *args, **kwargs)
     if isinstance(getattr(type(function), "__call__", None), types.WrapperDescriptorType):  # noqa: B004

@@ -36,7 +36,7 @@ def fresh(number: Any) -> Any:
 class Copies:
     """Copies of what arguments hold; ``pairs`` are originals with their copies."""
 
-    def __init__(self, arguments: Any) -> None:
+    def __init__(self) -> None:
         self.pairs: dict[int, tuple[Any, Any]] = {}
         self.roots: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
@@ -54,6 +54,7 @@ class Copies:
 
     def of_object(self, value: Any) -> Any:
         """Return the copy of an array or container."""
+        made: Any
         if isinstance(value, np.ndarray):
             made = self.of_array(value)
         elif type(value) is list:

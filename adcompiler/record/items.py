@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -28,7 +29,7 @@ INERT_OF_ARRAYS = frozenset({
 @hooked
 def getitem(obj: Any, index: Any) -> Any:
     """Return ``obj[index]``."""
-    cls = type(obj)
+    cls: Any = type(obj)
     if cls is list or cls is tuple or cls is dict:
         if type(index) in PLAIN or cls is not dict:
             return obj[index]
@@ -38,8 +39,8 @@ def getitem(obj: Any, index: Any) -> Any:
     method = followed(obj, "__getitem__")
     if method is not None:
         return method(obj, index)
-    if isinstance(obj, type):
-        return obj[index]
+    if isinstance(obj, type):  # as list[float]
+        return natively(operator.getitem, obj, index)
     if isinstance(obj, dict):
         missing = followed(obj, "__missing__")
         if missing is not None:
@@ -55,13 +56,6 @@ def getitem(obj: Any, index: Any) -> Any:
         return of_array(as_array(obj), index)
     if isinstance(obj, np.flatiter) and RECORDING.tape.is_active(obj.base):
         return of_array(flat_of(obj), index)
-    return natively(lambda: obj[index]) if cls in PLAIN else watched_item(obj, index)
-
-
-def watched_item(obj: Any, index: Any) -> Any:
-    """Return an item of an object written in C."""
-    import operator
-
     return natively(operator.getitem, obj, index)
 
 
@@ -119,7 +113,7 @@ def kept_index(index: Any) -> Any:
 @hooked
 def setitem(value: Any, obj: Any, index: Any) -> None:
     """Do ``obj[index] = value``."""
-    cls = type(obj)
+    cls: Any = type(obj)
     if cls is list or cls is dict:
         if type(index) is slice:
             value = HOOKS["iterate"](value)
@@ -163,7 +157,7 @@ def is_basic(index: Any) -> bool:
     """Say whether an index picks a view, or one element."""
     parts = index if isinstance(index, tuple) else (index,)
     return all(
-        isinstance(part, (int, np.integer, slice)) and not isinstance(part, (bool, np.bool_))
+        (isinstance(part, (int, np.integer, slice)) and not isinstance(part, (bool, np.bool_)))
         or part is None or part is Ellipsis for part in parts)
 
 
@@ -228,7 +222,7 @@ def delitem(obj: Any, index: Any) -> None:
 @hooked
 def attribute(obj: Any, name: str) -> Any:
     """Return ``obj.name``."""
-    cls = type(obj)
+    cls: Any = type(obj)
     if cls is np.ndarray or isinstance(obj, (np.generic, float, complex)):
         return of_number(obj, name)
     if cls in PLAIN or cls is types.ModuleType or isinstance(obj, (type, types.FunctionType)):
@@ -268,7 +262,7 @@ def of_class(obj: Any, found: Any, name: str) -> Any:
         if found.fget is None:
             raise AttributeError(name)
         return call_getter(found.fget, obj, name)
-    kind = type(found)
+    kind: Any = type(found)
     get = method_of(kind, "__get__")
     if get is not None:
         is_data = hasattr(kind, "__set__") or hasattr(kind, "__delete__")
@@ -306,7 +300,7 @@ def of_instance(obj: Any, name: str) -> Any:
 
 def of_number(obj: Any, name: str) -> Any:
     """Return an attribute of a number or array."""
-    cls = type(obj)
+    cls: Any = type(obj)
     if cls is not np.ndarray and cls.__flags__ & 1 << 9:  # of a derived class
         for base in cls.__mro__:
             if name in vars(base):
@@ -343,7 +337,7 @@ def of_number(obj: Any, name: str) -> Any:
 @hooked
 def set_attribute(value: Any, obj: Any, name: str) -> None:
     """Do ``obj.name = value``."""
-    cls = type(obj)
+    cls: Any = type(obj)
     method = method_of(cls, "__setattr__")
     if method is not None:
         HOOKS["call"](method, obj, name, value)
@@ -354,7 +348,8 @@ def set_attribute(value: Any, obj: Any, name: str) -> None:
             if isinstance(found, property) and found.fset is not None:
                 HOOKS["call"](found.fset, obj, value)
                 return
-            setter = method_of(type(found), "__set__")
+            kind: Any = type(found)
+            setter = method_of(kind, "__set__")
             if setter is not None:
                 HOOKS["call"](setter, found, obj, value)
                 return

@@ -20,7 +20,7 @@ import numpy as np
 
 from adcompiler.record.functions import HOOKS, is_rewritten
 from adcompiler.record.items import iterate
-from adcompiler.record.protocols import natively
+from adcompiler.record.protocols import followed, natively
 from adcompiler.record.tape import RECORDING, refused
 
 
@@ -48,6 +48,19 @@ def over(function: Callable[..., Any]) -> Callable[..., Any]:
         return natively(function, *map(iterate, args), **kwargs)
 
     return apply
+
+
+def apply_reversed(value: Any) -> Any:
+    """Return an iterator from the end."""
+    method = followed(value, "__reversed__")
+    if method is not None:
+        return method(value)
+    if isinstance(value, np.ndarray):
+        return reversed(list(iterate(value)))
+    if followed(value, "__getitem__") is not None and followed(value, "__len__") is not None:
+        count = HOOKS["call"](len, value)
+        return (HOOKS["getitem"](value, i) for i in range(count - 1, -1, -1))
+    return natively(reversed, value)
 
 
 def first_called(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -195,7 +208,7 @@ class DeepCopies:
 
 MOVERS: dict[Any, Callable[..., Any]] = {
     **{f: over(f) for f in (
-        list, tuple, set, frozenset, zip, enumerate, reversed, sorted, any, all,
+        list, tuple, set, frozenset, zip, enumerate, sorted, any, all,
         itertools.chain, itertools.chain.from_iterable, itertools.cycle, itertools.islice,
         itertools.product, itertools.permutations, itertools.combinations, itertools.compress,
         itertools.zip_longest, itertools.tee, itertools.combinations_with_replacement,
@@ -214,7 +227,7 @@ MOVERS: dict[Any, Callable[..., Any]] = {
         bisect.insort_right, object,
         collections.defaultdict, types.MethodType, functools.cmp_to_key,
     )},
-    next: apply_next, iter: apply_iter, functools.reduce: apply_reduce,
+    reversed: apply_reversed, next: apply_next, iter: apply_iter, functools.reduce: apply_reduce,
     itertools.accumulate: apply_accumulate, itertools.groupby: apply_groupby, dict: apply_dict,
     copy.copy: apply_copy, copy.deepcopy: apply_deepcopy,
 }
@@ -223,7 +236,7 @@ moved = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 """Objects that pick items and attributes of what they are called with."""
 
 
-def of_method(name: str, cls: type) -> Callable[..., Any]:
+def of_method(name: str) -> Callable[..., Any]:
     """Return what calls a method of a built-in container."""
     iterates = name in ITERATING
     compares = name in COMPARING
@@ -249,14 +262,17 @@ COMPARING = frozenset({
     "index", "count", "remove", "add", "discard", "get", "pop", "setdefault", "update",
     "__contains__", "__eq__", "__ne__", "__setitem__", "__getitem__",
 })
+CONTAINERS: tuple[Any, ...] = (
+    list, tuple, dict, set, frozenset, collections.deque, collections.OrderedDict,
+    collections.defaultdict, type({}.items()), type({}.keys()), type({}.values()),
+)
 OF_METHODS: dict[Any, Callable[..., Any]] = {
-    (cls, name): of_method(name, cls)
-    for cls in (list, tuple, dict, set, frozenset, collections.deque, collections.OrderedDict,
-                collections.defaultdict, type({}.items()), type({}.keys()), type({}.values()))
+    (cls, name): of_method(name)
+    for cls in CONTAINERS
     for name in dir(cls) if callable(getattr(cls, name, None))
 }
 """Movers by built-in class and name."""
 OF_METHODS |= {
-    (types.GeneratorType, name): of_method(name, types.GeneratorType)
+    (types.GeneratorType, name): of_method(name)
     for name in ("send", "throw", "close", "__next__", "__iter__")
 }

@@ -239,7 +239,7 @@ def in_place(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     plain = {"iadd": add, "isub": sub, "imul": mul, "itruediv": truediv, "ipow": pow}
     name = op.__name__
     base = getattr(operator, {"iand": "and_", "ior": "or_"}.get(name, name[1:]))
-    hook = plain.get(name, lambda a, b: binary(base, a, b))
+    hook: Callable[[Any, Any], Any] = plain.get(name) or (lambda a, b: binary(base, a, b))
 
     def apply(a: Any, b: Any) -> Any:
         if type(a) in REAL:

@@ -41,7 +41,7 @@ def method_of(cls: Any, name: str) -> Any:
 
 def followed(value: Any, name: str) -> Callable[..., Any] | None:
     """Return the rewritten form of a method in Python of a value's class, None if there is none."""
-    cls = type(value)
+    cls: Any = type(value)
     if cls in PLAIN or cls is np.ndarray:
         return None
     found = method_of(cls, name)
@@ -69,7 +69,7 @@ HARMLESS = frozenset({
 
 def defined_in_python(value: Any, bases: tuple[type, ...]) -> bool:
     """Say whether a value is of a class that changes operators of a built-in one, in Python."""
-    cls = type(value)
+    cls: Any = type(value)
     return cls not in PLAIN and cls.__flags__ & 1 << 9 != 0 and has_operators(cls, bases)
 
 

@@ -85,7 +85,7 @@ def store(name: str) -> Any:
     return gast.Name(name, gast.Store(), None, None)
 
 
-class Rewriter(gast.NodeTransformer):
+class Rewriter(gast.NodeTransformer):  # type: ignore[misc]
     """Rewrites one function; ``cls`` is the class whose private names it spells."""
 
     def __init__(self, file: str, cls: str) -> None:
@@ -97,7 +97,8 @@ class Rewriter(gast.NodeTransformer):
         empty = gast.arguments(
             args=[self.bare(a) for a in node.args.args],
             posonlyargs=[self.bare(a) for a in node.args.posonlyargs],
-            vararg=self.bare(node.args.vararg), kwonlyargs=list(map(self.bare, node.args.kwonlyargs)),
+            vararg=self.bare(node.args.vararg),
+            kwonlyargs=[self.bare(a) for a in node.args.kwonlyargs],
             kw_defaults=[None for _ in node.args.kwonlyargs], kwarg=self.bare(node.args.kwarg),
             defaults=[],
         )
@@ -380,8 +381,8 @@ class Rewriter(gast.NodeTransformer):
                 rows.append(gast.Expr(call(
                     "delitem", self.visit(target.value), self.index(target.slice))))
             elif isinstance(target, gast.Attribute):
-                rows.append(gast.Expr(call(
-                    "del_attribute", self.visit(target.value), constant(self.mangled(target.attr)))))
+                name = constant(self.mangled(target.attr))
+                rows.append(gast.Expr(call("del_attribute", self.visit(target.value), name)))
             else:
                 rows.append(gast.Delete([target]))
         return rows

@@ -74,7 +74,7 @@ class Recorded:
         if tangents is not None:
             self.tangents = Tangents(self.tape)
             self.tape.entries = Pushing(self.tangents)
-        self.copies = Copies(values)
+        self.copies = Copies()
         self.values = tuple(self.copies.of(value) for value in values)
         self.wanted = wanted
         self.start(tangents)

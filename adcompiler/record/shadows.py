@@ -126,9 +126,9 @@ def apart(place: Any, g: np.ndarray) -> tuple[Any, Any]:
     return place, g
 
 
-def fitted(g: Any, like: np.ndarray) -> np.ndarray:
+def fitted(cotangent: Any, like: np.ndarray) -> np.ndarray:
     """Return a cotangent in the shape of what was broadcast, real where that is."""
-    g = np.asarray(g)
+    g: np.ndarray = np.asarray(cotangent)
     if g.dtype.kind == "c" and like.dtype.kind == "f":
         g = g.real
     shape = like.shape

@@ -32,10 +32,9 @@ class Form:
 
     def __init__(self, function: Any, count: int, names: Sequence[str], active: Any) -> None:
         given = [f"a{i}" for i in range(count)]
-        text = (
-            f"def call({', '.join([*given, *(f'k{i}' for i in range(len(names)))])}):\n"
-            f"    return function({', '.join([*given, *(f'{n}=k{i}' for i, n in enumerate(names))])})\n"
-        )
+        parameters = ", ".join([*given, *(f"k{i}" for i in range(len(names)))])
+        arguments = ", ".join([*given, *(f"{n}=k{i}" for i, n in enumerate(names))])
+        text = f"def call({parameters}):\n    return function({arguments})\n"
         file = f"<recorded call {next(_count)}>"
         keep_lines(file, text)
         space: dict[str, Any] = {"function": function, "__name__": "adcompiler_calls"}
@@ -100,7 +99,7 @@ class Single(Entry):
         if isinstance(out, NUMBERS):
             place = next((place for number, place in self.slots if number is out), None)
             g = 0.0 if place is None else sweep.take_number(place)
-            return g, not g == 0
+            return g, g != 0
         return None, False
 
     def spread(self, sweep: Any, value: Any, g: Any) -> None:

@@ -17,6 +17,9 @@ import numpy as np
 Slope = Callable[..., Any]
 
 
+LOG2, LOG10, SQUARE = math.log(2.0), math.log(10.0), 2.0 / math.sqrt(math.pi)
+
+
 def one(*_: Any) -> float:
     """Return 1."""
     return 1.0
@@ -109,4 +112,3 @@ OF_MATH: dict[Any, Callable[[float, float], float]] = {
     math.fabs: lambda a, r: float(a > 0) - float(a < 0), abs: lambda a, r: float(a > 0) - (a < 0),
 }
 """Slopes of functions of one of Python's real numbers."""
-LOG2, LOG10, SQUARE = math.log(2.0), math.log(10.0), 2.0 / math.sqrt(math.pi)

@@ -14,10 +14,9 @@ from adcompiler.ops.homes import display_name
 from adcompiler.record.arrays import (
     UFUNC_METHODS, as_array, average, renewed, total,
 )
-from adcompiler.record.entries import Linear
+from adcompiler.record.copies import fresh
 from adcompiler.record.functions import HOOKS, hooked
 from adcompiler.record.items import attribute, getitem, iterate, set_attribute, setitem
-from adcompiler.record.movers import MOVERS
 from adcompiler.record.operators import REAL, enter, note_text
 from adcompiler.record.protocols import followed, natively
 from adcompiler.record.single import recorded
@@ -156,10 +155,8 @@ def picked(function: Callable[..., Any], better: str) -> Callable[..., Any]:
     """Return the hook of ``min`` or ``max``: the first of the best items."""
 
     def apply(*args: Any, key: Any = None, **kwargs: Any) -> Any:
-        if "default" in kwargs or len(args) == 1:
-            items = list(iterate(args[0]))
-        else:
-            items = list(args)
+        single = "default" in kwargs or len(args) == 1
+        items = list(iterate(args[0]) if single else args)
         if not items:
             return function(*args, key=key, **kwargs)
         call, compare, truth = HOOKS["call"], HOOKS[better], HOOKS["truth"]
@@ -276,8 +273,7 @@ def apply_stop(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, NUMBERS):
-        return type(value)(value) if not isinstance(value, float) else type(value)(
-            float.fromhex(value.hex()))
+        return fresh(value)
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
         return type(value)(map(apply_stop, value))
     if type(value) is dict:
@@ -364,8 +360,8 @@ def normal(loc: Any, scale: Any, made: Any) -> Any:
     from adcompiler.record.entries import Elementwise
 
     with np.errstate(all="ignore"):
-        standard = np.where(np.asarray(scale) == 0, 0.0, (made - loc) / scale)
-    standard = standard if isinstance(made, np.ndarray) else float(standard)
+        found = np.where(np.asarray(scale) == 0, 0.0, (made - loc) / scale)
+    standard: Any = found if isinstance(made, np.ndarray) else float(found)
     enter(Elementwise(random.gauss, (loc, scale), made, (
         lambda *_: 1.0, lambda *_: standard)))
     return made

@@ -299,6 +299,15 @@ IDLE: Tape = Idle()
 RECORDING = Recording()
 
 __all__ = [
-    "ADError", "Entry", "IDLE", "NUMBERS", "RECORDING", "Tape", "leave", "parts_of", "place",
-    "purge", "refused",
+    "IDLE",
+    "NUMBERS",
+    "RECORDING",
+    "ADError",
+    "Entry",
+    "Tape",
+    "leave",
+    "parts_of",
+    "place",
+    "purge",
+    "refused",
 ]
