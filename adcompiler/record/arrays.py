@@ -503,7 +503,9 @@ class AddedAt(Write):
 
         d = tangent_of(tangents, self.value)
         if d is not None:
-            np.add.at(tangents.view(self.array), self.index, d)
+            view = tangents.view(self.array)
+            tangents.keep(self, view, ..., view)
+            np.add.at(view, self.index, d)
 
     def shown(self) -> str:
         return "add.at"

@@ -133,17 +133,29 @@ class Product(Made):
         g = self.taken(sweep, slot)
         if g is None:
             return
-        a, b = self.a, self.b
-        if sweep.tape.is_active(a):
+        of_a, of_b = self.cotangents
+        if sweep.tape.is_active(self.a):
+            sweep.add(self.a, of_a(g, self.b))
+        if sweep.tape.is_active(self.b):
+            sweep.add(self.b, of_b(g, self.a))
+
+    @property
+    def cotangents(self) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+        """Functions of the cotangent and of the other factor, for those of the two."""
+
+        def of_a(g: Any, b: Any) -> Any:
             if b.ndim == 1:
-                sweep.add(a, np.multiply.outer(g, np.conj(b)) if a.ndim == 2 else g * np.conj(b))
-            else:
-                sweep.add(a, g @ np.conj(b.T))
-        if sweep.tape.is_active(b):
+                b = conjugate(b)
+                return np.multiply.outer(g, b) if self.a.ndim == 2 else g * b
+            return g @ conjugate(b.T)
+
+        def of_b(g: Any, a: Any) -> Any:
             if a.ndim == 1:
-                sweep.add(b, np.multiply.outer(np.conj(a), g) if b.ndim == 2 else g * np.conj(a))
-            else:
-                sweep.add(b, np.conj(a.T) @ g)
+                a = conjugate(a)
+                return np.multiply.outer(a, g) if self.b.ndim == 2 else g * a
+            return conjugate(a.T) @ g
+
+        return of_a, of_b
 
     def push(self, tangents: Any, slot: int) -> None:
         da, db = tangent_of(tangents, self.a), tangent_of(tangents, self.b)
@@ -246,7 +258,9 @@ class Write(Entry):
         if not tangents.tape.is_active_array(self.array) or self.array.dtype.kind not in "fc":
             return
         d = None if self.value is None else tangent_of(tangents, self.value)
-        tangents.view(self.array)[self.index] = 0 if d is None else d
+        view = tangents.view(self.array)
+        tangents.keep(self, view, self.index, view[self.index])
+        view[self.index] = 0 if d is None else d
 
     def shown(self) -> str:
         return "setitem"
@@ -255,14 +269,14 @@ class Write(Entry):
 class InPlace(Entry):
     """``a += b`` and the like, for an array: ``old`` is what stood there."""
 
-    __slots__ = ("array", "function", "old", "other", "result", "slopes")
+    __slots__ = ("array", "base", "function", "old", "other", "slopes")
 
     def __init__(
-        self, function: Any, array: np.ndarray, old: np.ndarray, other: Any,
+        self, function: Any, base: Any, array: np.ndarray, old: np.ndarray, other: Any,
         slopes: Sequence[Callable[..., Any]],
     ) -> None:
         self.function, self.array, self.old, self.other = function, array, old, other
-        self.slopes, self.result = slopes, None
+        self.base, self.slopes = base, slopes
 
     def pull(self, sweep: Any, slot: int) -> None:
         self.again()
@@ -293,6 +307,7 @@ class InPlace(Entry):
             d = tangent_of(tangents, self.other)
             if d is not None:
                 total = total + times(d, self.slopes[1](self.old, self.other, self.array))
+        tangents.keep(self, place, ..., place)
         place[...] = total
 
     def shown(self) -> str:

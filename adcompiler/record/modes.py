@@ -66,6 +66,19 @@ def gradient(
         run.close(aux, *((run.value,) if mode == "value_and_grad" else ()))
 
 
+def second(
+    function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
+    parameters: Sequence[Any], tangents: Sequence[Any],
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return the gradient of a recorded function, and its derivative along tangents."""
+    run = Recorded(function, values, wanted, parameters, tangents, second=True)
+    try:
+        name = getattr(function, "__name__", "the function")
+        return run.pulled_along(seed(run.value, name))
+    finally:
+        run.close()
+
+
 class Push:
     """Pushes tangents of a recorded function's arguments forward: each call runs the function."""
 

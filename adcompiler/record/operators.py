@@ -236,7 +236,7 @@ def unary(op: Callable[[Any], Any], a: Any) -> Any:
 
 def in_place(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """Return the hook of an operator in place."""
-    plain = {"iadd": add, "isub": sub, "imul": mul, "itruediv": truediv, "ipow": pow}
+    plain: dict[str, Any] = {"iadd": add, "isub": sub, "imul": mul, "itruediv": truediv, "ipow": pow}
     name = op.__name__
     base = getattr(operator, {"iand": "and_", "ior": "or_"}.get(name, name[1:]))
     hook: Callable[[Any, Any], Any] = plain.get(name) or (lambda a, b: binary(base, a, b))
@@ -277,7 +277,7 @@ def into(op: Callable[[Any, Any], Any], base: Any, a: np.ndarray, b: Any) -> Any
     tape.activate(a)
     if isinstance(b, np.ndarray):
         tape.hold(b)
-    tape.entries.append(InPlace(op, a, old, b, slopes or BINARY[operator.add]))
+    tape.entries.append(InPlace(op, base, a, old, b, slopes or BINARY[operator.add]))
     return a
 
 

@@ -40,7 +40,21 @@ class Pushing(list[Any]):
 
 
 class Tangents(Shadows):
-    """The tangents of what a tape holds, while it is recorded."""
+    """The tangents of what a tape holds, while it is recorded.
+
+    ``kept`` has those of what was written over, by the identity of the entry, for second
+    derivatives.
+    """
+
+    def __init__(self, tape: Tape, second: bool = False) -> None:
+        super().__init__(tape)
+        self.second = second
+        self.kept: dict[int, tuple[np.ndarray, Any, np.ndarray]] = {}
+
+    def keep(self, entry: Any, view: np.ndarray, index: Any, old: Any) -> None:
+        """Keep the tangents of what an entry writes over."""
+        if self.second:
+            self.kept[id(entry)] = view, index, np.array(old)
 
     def push(self, entry: Any, slot: int) -> None:
         """Push tangents through an operation."""
@@ -61,7 +75,7 @@ class Recorded:
 
     def __init__(
         self, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
-        parameters: Sequence[Any], tangents: Any = None,
+        parameters: Sequence[Any], tangents: Any = None, second: bool = False,
     ) -> None:
         if RECORDING.tape is not IDLE:
             raise refused(
@@ -72,7 +86,7 @@ class Recorded:
         self.tape.ids.update(dict.fromkeys(LEFT, -1))
         self.tangents: Tangents | None = None
         if tangents is not None:
-            self.tangents = Tangents(self.tape)
+            self.tangents = Tangents(self.tape, second)
             self.tape.entries = Pushing(self.tangents)
         self.copies = Copies()
         self.values = tuple(self.copies.of(value) for value in values)
@@ -116,6 +130,17 @@ class Recorded:
         self.give(sweep, self.value, cotangent)
         sweep.run()
         return tuple(self.found(sweep, part_at(self.values[i], steps)) for i, steps in self.wanted)
+
+    def pulled_along(self, cotangent: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Return the cotangents of what is differentiated, and their tangents."""
+        from adcompiler.record.second import DualSweep
+
+        sweep = DualSweep(self.tape, self.tangents)
+        self.give(sweep.g, self.value, cotangent)
+        sweep.run()
+        parts = [part_at(self.values[i], steps) for i, steps in self.wanted]
+        return (tuple(self.found(sweep.g, part) for part in parts),
+                tuple(self.found(sweep.d, part) for part in parts))
 
     def give(self, sweep: Sweep, value: Any, g: Any) -> None:
         """Set the cotangent of a part of the value."""

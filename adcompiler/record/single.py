@@ -43,6 +43,28 @@ class Form:
         self.active = tuple(active)
         self.halves: dict[str, Specialisations] = {}
 
+    def second(self, values: tuple[Any, ...], g: Any) -> Callable[..., Any]:
+        """Return what pushes tangents through the pullback, at values and a cotangent of the result.
+        """
+        found = self.halves.get("second")
+        count = len(values)
+        if found is None:
+            given = ", ".join(f"a{i}" for i in range(count))
+            text = (
+                f"def pulled({given}, g):\n"
+                f"    return vjp(call, {given}, argnums={self.active})[1](g)\n"
+            )
+            file = f"<recorded call {next(_count)}>"
+            keep_lines(file, text)
+            space: dict[str, Any] = {
+                "vjp": operator_named("vjp"), "call": self.call, "__name__": "adcompiler_calls"}
+            exec(compile(text, file, "exec"), space)
+            found = self.halves["second"] = Specialisations(
+                space["pulled"], Options("forward", (*self.active, count)))
+        compiled, _ = found.find((*values, g))
+        pushed = found.run(compiled, (*values, g))
+        return pushed  # type: ignore[no-any-return]
+
     def at(self, mode: str, values: tuple[Any, ...]) -> Callable[..., Any]:
         """Return the compiled half for values: of mode ``vjp`` or ``forward``."""
         found = self.halves.get(mode)
@@ -50,6 +72,13 @@ class Form:
             found = self.halves[mode] = Specialisations(self.call, Options(mode, self.active))
         compiled, _ = found.find(values)
         return lambda *args: found.run(compiled, args)
+
+
+def operator_named(name: str) -> Any:
+    """Return an operator of the users'."""
+    from importlib import import_module
+
+    return getattr(import_module("adcompiler"), name)
 
 
 def form_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: Any) -> Form:
@@ -66,11 +95,13 @@ def form_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active
 class Single(Entry):
     """One call of a function with a rule; ``result`` is what it returned, ``slots`` of numbers."""
 
-    __slots__ = ("form", "function", "outs", "result", "slots", "values")
+    __slots__ = ("form", "function", "names", "outs", "result", "slots", "values")
 
     def __init__(
-        self, function: Any, form: Form, values: tuple[Any, ...], outs: Any, result: Any
+        self, function: Any, form: Form, values: tuple[Any, ...], outs: Any, result: Any,
+        names: tuple[str, ...] = (),
     ) -> None:
+        self.names = names
         self.function, self.form, self.values, self.outs = function, form, values, outs
         self.result: Any = result
         self.slots: list[tuple[Any, int]] = []
@@ -200,7 +231,7 @@ def recorded(
             f"the derivative of `{display_name(function)}` here: {reason}",
             "write it with functions that have rules, or register one", "missing-rule") from error
     result = function(*args, **kwargs) if run is None else run()
-    enter(tape, Single(function, form, values, result, []), values, result)
+    enter(tape, Single(function, form, values, result, [], tuple(kwargs)), values, result)
     return result
 
 

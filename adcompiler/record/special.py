@@ -40,7 +40,7 @@ def of_math(function: Callable[[Any], Any], slope: Callable[[Any, Any], Any]) ->
         if i is not None:
             d = slope(x, r)
             tape.ids[id(r)] = len(tape.entries)
-            tape.entries.append((r, i, d, None, 0.0, function))
+            tape.entries.append((r, i, d, None, 0.0, (function, x)))
         return r
 
     return apply
