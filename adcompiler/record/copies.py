@@ -1,141 +1,242 @@
 """Copies of arguments for a recording: what is differentiated becomes objects of its own.
 
-One object in two places stays one; arrays that share memory share it in the copies, too. What the
-run does to the copies is done to the caller's objects where that is wanted.
+Arrays that share memory share it in the copies, too; but each place where one stands has an array
+object of its own, so that what is read through either has its own cotangent, as arguments are
+differentiated one by one. What the run does to the copies is done to the caller's objects where
+that is wanted.
 """
 
 from __future__ import annotations
 
 import copy
+import ctypes
 import types
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
-from adcompiler.record.tape import NUMBERS, bounds
+from adcompiler.record.tape import NUMBERS, Group, Tape, bounds, overlaps, refused
 from adcompiler.runtime.records import is_record, record, state_of
+
+CONSTANTS = (int, str, bytes, type, types.ModuleType, types.FunctionType,
+             types.BuiltinFunctionType, type(None))
+"""Classes of values that stay what they are."""
 
 
 def fresh(number: Any) -> Any:
     """Return an equal number that is another object."""
     if isinstance(number, np.inexact):
-        return number.dtype.type(np.array(number)[()]) if type(number) is not np.float64 else (
-            np.array(number)[()])
+        return np.array(number)[()]
     if type(number) is float:
         return float.fromhex(number.hex()) if number == number else float("nan")
     if type(number) is complex:
         return complex(number.real, number.imag)
-    made = copy.copy(number)
-    if made is number:  # of a derived class
-        base: Any = float if isinstance(number, float) else complex
-        made = base.__new__(type(number), base(number))
-        made.__dict__.update(getattr(number, "__dict__", {}))
+    base: Any = float if isinstance(number, float) else complex
+    made = base.__new__(type(number), base(number))
+    made.__dict__.update(getattr(number, "__dict__", {}))
     return made
 
 
 class Copies:
-    """Copies of what arguments hold; ``pairs`` are originals with their copies."""
+    """Copies of the values of parameters; those at the positions ``wanted`` are differentiated.
 
-    def __init__(self) -> None:
-        self.pairs: dict[int, tuple[Any, Any]] = {}
-        self.roots: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    ``pairs`` are originals with their copies. A container in two places of what is differentiated
+    has a copy for each; if the run changes one of them, that is refused.
+    """
 
-    def of(self, value: Any) -> Any:
-        """Return the copy of a value."""
+    def __init__(self, values: tuple[Any, ...], wanted: Collection[int], tape: Tape) -> None:
+        self.tape = tape
+        self.pairs: list[tuple[Any, Any]] = []
+        self.known: dict[int, Any] = {}
+        self.several: dict[int, list[tuple[Any, list[Any]]]] = {}
+        self.memory = Memory(arrays_in(values))
+        self.values = tuple(
+            self.of(value, apart=i in wanted) for i, value in enumerate(values))
+        self.memory.enter(tape)
+
+    def of(self, value: Any, apart: bool) -> Any:
+        """Return the copy of a value, one for each place if it is to stand ``apart``."""
         if isinstance(value, NUMBERS):
             return fresh(value)
-        if value is None or isinstance(value, (int, str, bytes, type, types.ModuleType,
-                                               types.FunctionType, types.BuiltinFunctionType)):
+        if isinstance(value, CONSTANTS):
             return value
-        known = self.pairs.get(id(value))
-        if known is not None:
-            return known[1]
-        return self.of_object(value)
+        if not apart and id(value) in self.known:
+            return self.known[id(value)]
+        made = self.of_object(value, apart)
+        if made is not value:
+            self.pairs.append((value, made))
+        return made
 
-    def of_object(self, value: Any) -> Any:
+    def of_object(self, value: Any, apart: bool) -> Any:
         """Return the copy of an array or container."""
         made: Any
         if isinstance(value, np.ndarray):
-            made = self.of_array(value)
+            made = self.of_array(value, apart)
         elif type(value) is list:
             made = []
-            self.pairs[id(value)] = value, made
-            made.extend(map(self.of, value))
-        elif isinstance(value, dict) and (type(value) is dict or hasattr(value, "copy")):
+            self.enter(value, made, apart)
+            made.extend(self.of(item, apart) for item in value)
+        elif isinstance(value, dict) and hasattr(value, "copy"):
             made = {} if type(value) is dict else value.copy()
-            self.pairs[id(value)] = value, made
-            made.update((k, self.of(v)) for k, v in value.items())
+            self.enter(value, made, apart)
+            made.update((k, self.of(v, apart)) for k, v in value.items())
         elif type(value) is tuple:
-            made = tuple(map(self.of, value))
+            made = tuple(self.of(item, apart) for item in value)
         elif isinstance(value, tuple) and hasattr(value, "_fields"):
-            made = type(value)(*map(self.of, value))
+            made = type(value)(*(self.of(item, apart) for item in value))
         elif is_record(value):
             made = record(type(value))
-            self.pairs[id(value)] = value, made
+            self.enter(value, made, apart)
             for name, part in state_of(value).items():
-                object.__setattr__(made, name, self.of(part))
+                object.__setattr__(made, name, self.of(part, apart))
         elif isinstance(value, types.MethodType):
-            made = types.MethodType(value.__func__, self.of(value.__self__))
+            made = types.MethodType(value.__func__, self.of(value.__self__, False))
         elif isinstance(value, (np.random.Generator, np.random.RandomState)):
             made = copy.deepcopy(value)
         else:
-            made = value
-        self.pairs[id(value)] = value, made
+            return value
+        self.enter(value, made, apart)
+        if apart and not isinstance(made, (tuple, np.ndarray)):
+            self.several.setdefault(id(value), []).append((made, items_of(made)))
         return made
 
-    def of_array(self, array: np.ndarray) -> np.ndarray:
-        """Return the copy of an array, a view of the copy of what owns its memory."""
-        root = array
-        while isinstance(root.base, np.ndarray):
-            root = root.base
+    def enter(self, value: Any, made: Any, apart: bool) -> None:
+        """Note the copy of an object that stands for all of its places."""
+        if not apart:
+            self.known[id(value)] = made
+
+    def of_array(self, array: np.ndarray, apart: bool) -> np.ndarray:
+        """Return the copy of an array."""
         if array.dtype.hasobject:
-            made = array.copy()
+            made = array.copy("K")
             for place in np.ndindex(made.shape):
-                made[place] = self.of(made[place])
+                made[place] = self.of(made[place], apart)
             return made
-        if root.base is not None or type(root) is not np.ndarray or type(array) is not np.ndarray:
-            return array.copy("K")
-        known = self.roots.get(id(root))
-        if known is None:
-            known = self.roots[id(root)] = root, np.copy(root, "K")
-        made = known[1]
-        if made.strides != root.strides:
-            made = np.lib.stride_tricks.as_strided(made, root.shape, root.strides)
-        if array is root:
-            made.flags.writeable = array.flags.writeable
-            return made
-        first = array.__array_interface__["data"][0] - bounds(root)[0] if array.size else 0
-        view = np.ndarray(array.shape, array.dtype, made.base if made.base is not None else made,
-                          first, array.strides)
-        view.flags.writeable = array.flags.writeable
-        return view
+        return self.memory.copy_of(array)
+
+    def check(self) -> None:
+        """Refuse changes of a container that stands in several places."""
+        for made in self.several.values():
+            if len(made) > 1 and any(
+                len(items_of(one)) != len(items) or any(
+                    a is not b for a, b in zip(items_of(one), items, strict=True))
+                for one, items in made
+            ):
+                raise refused(
+                    "a change of a container that stands in several places of the arguments",
+                    "pass copies", "aliases")
 
     def give_back(self) -> None:
         """Do to the originals what was done to the copies."""
-        back = {id(made): value for value, made in self.pairs.values() if made is not value}
-        for value, made in list(self.pairs.values()):
-            if made is value:
-                continue
+        back = {id(made): value for value, made in self.pairs}
+        for value, made in self.pairs:
             if isinstance(value, np.ndarray):
                 if value.flags.writeable and not value.dtype.hasobject:
                     value[...] = made
             elif type(value) is list:
-                value[:] = [self.original(item, back) for item in made]
+                value[:] = [original(item, back) for item in made]
             elif isinstance(value, dict):
-                items = {k: self.original(item, back) for k, item in made.items()}
+                items = {k: original(item, back) for k, item in made.items()}
                 value.clear()
                 value.update(items)
             elif is_record(value):
-                state, old = state_of(made), state_of(value)
-                for name in old.keys() - state.keys():
+                state = state_of(made)
+                for name in state_of(value).keys() - state.keys():
                     object.__delattr__(value, name)
                 for name, part in state.items():
-                    object.__setattr__(value, name, self.original(part, back))
+                    object.__setattr__(value, name, original(part, back))
 
-    def original(self, value: Any, back: dict[int, Any]) -> Any:
-        """Return what stands in the original for something that is in the copy."""
-        if id(value) in back:
-            return back[id(value)]
-        if type(value) is tuple and any(id(item) in back for item in value):
-            return tuple(self.original(item, back) for item in value)
-        return value
+
+def items_of(value: Any) -> list[Any]:
+    """Return what a container holds."""
+    if isinstance(value, list):
+        return list(value)
+    return list(value.values() if isinstance(value, dict) else state_of(value).values())
+
+
+def original(value: Any, back: dict[int, Any]) -> Any:
+    """Return what stands in the original for something that is in the copy."""
+    if id(value) in back:
+        return back[id(value)]
+    if type(value) is tuple and any(id(item) in back for item in value):
+        return tuple(original(item, back) for item in value)
+    return value
+
+
+def arrays_in(value: Any, seen: set[int] | None = None) -> list[np.ndarray]:
+    """Return the arrays that arguments hold, one for each place."""
+    if isinstance(value, np.ndarray):
+        return [] if value.dtype.hasobject else [value]
+    if isinstance(value, (*NUMBERS, *CONSTANTS)):
+        return []
+    seen = set() if seen is None else seen
+    if id(value) in seen:
+        return []
+    inner = seen | {id(value)}
+    if isinstance(value, (tuple, list)):
+        parts: list[Any] = list(value)
+    elif isinstance(value, dict):
+        parts = list(value.values())
+    elif isinstance(value, types.MethodType):
+        parts = [value.__self__]
+    else:
+        parts = list(state_of(value).values()) if is_record(value) else []
+    return [array for part in parts for array in arrays_in(part, inner)]
+
+
+class Memory:
+    """Copies of the memory of arrays: where several overlap, one for all of them."""
+
+    def __init__(self, arrays: list[np.ndarray]) -> None:
+        self.spans: list[tuple[int, int, list[np.ndarray]]] = []
+        ranges = sorted(
+            bounds(array) for array in arrays if array.size and not overlaps(array))
+        merged: list[list[int]] = []
+        for low, high in ranges:
+            if merged and low < merged[-1][1]:
+                merged[-1][1] = max(merged[-1][1], high)
+                merged[-1][2] += 1
+            else:
+                merged.append([low, high, 1])
+        self.shared = [(low, high) for low, high, count in merged if count > 1]
+        self.groups: dict[int, tuple[memoryview, int, Group]] = {}
+
+    def copy_of(self, array: np.ndarray) -> np.ndarray:
+        """Return a copy that lies in memory as an array does, and shares it as that does."""
+        if not array.size or overlaps(array) or type(array) is not np.ndarray:
+            made = np.array(array) if overlaps(array) else array.copy("K")
+            made.flags.writeable = array.flags.writeable
+            return made
+        low, high = bounds(array)
+        span = next(((a, b) for a, b in self.shared if a <= low < b), None)
+        if span is None and (array.flags.c_contiguous or array.flags.f_contiguous):
+            made = np.copy(array, "K")
+        else:
+            made = self.member(array, *(span or (low, high)))
+        made.flags.writeable = array.flags.writeable
+        return made
+
+    def member(self, array: np.ndarray, low: int, high: int) -> np.ndarray:
+        """Return an array over the copy of some memory."""
+        found = self.groups.get(low)
+        if found is None:
+            content: Any = (ctypes.c_ubyte * (high - low)).from_address(low)
+            shift = low % 64
+            buffer: Any = np.empty(high - low + shift + 64, np.uint8)
+            shift = (low - buffer.__array_interface__["data"][0]) % 64
+            buffer[shift : shift + high - low] = np.frombuffer(content, np.uint8)
+            start = buffer.__array_interface__["data"][0] + shift
+            group = Group([], start, start + high - low)
+            found = self.groups[low] = memoryview(buffer), shift, group
+        view, shift, group = found
+        first = array.__array_interface__["data"][0] - low
+        made = np.ndarray(array.shape, array.dtype, view, shift + first, array.strides)
+        group.members.append(made)
+        return made
+
+    def enter(self, tape: Tape) -> None:
+        """Tell a tape which arrays lie in one memory."""
+        for _, _, group in self.groups.values():
+            for member in group.members:
+                tape.groups[id(member)] = group

@@ -238,9 +238,10 @@ class Write(Entry):
         self.again()
         if not sweep.tape.is_active_array(self.array) or self.array.dtype.kind not in "fc":
             return
-        place = sweep.view(self.array)
-        g = np.array(place[self.index])
-        place[self.index] = 0
+        g: Any = 0.0
+        for place in sweep.views(self.array):
+            g = g + place[self.index]
+            place[self.index] = 0
         if self.value is not None:
             sweep.add(self.value, g if self.last is None else g * self.last)
 
@@ -258,9 +259,9 @@ class Write(Entry):
         if not tangents.tape.is_active_array(self.array) or self.array.dtype.kind not in "fc":
             return
         d = None if self.value is None else tangent_of(tangents, self.value)
-        view = tangents.view(self.array)
-        tangents.keep(self, view, self.index, view[self.index])
-        view[self.index] = 0 if d is None else d
+        for view in tangents.views(self.array):
+            tangents.keep(self, view, self.index, view[self.index])
+            view[self.index] = 0 if d is None else d
 
     def shown(self) -> str:
         return "setitem"
@@ -307,8 +308,38 @@ class InPlace(Entry):
             d = tangent_of(tangents, self.other)
             if d is not None:
                 total = total + times(d, self.slopes[1](self.old, self.other, self.array))
-        tangents.keep(self, place, ..., place)
-        place[...] = total
+        for view in tangents.views(self.array):
+            tangents.keep(self, view, ..., view)
+            view[...] = total
 
     def shown(self) -> str:
         return f"i{getattr(self.function, '__name__', 'op')}"
+
+
+class AddedAt(Write):
+    """``np.add.at(array, index, value)``."""
+
+    __slots__ = ()
+
+    def __init__(self, array: np.ndarray, index: Any, old: np.ndarray, value: Any) -> None:
+        super().__init__(array, index, old, value, None)
+
+    def pull(self, sweep: Any, slot: int) -> None:
+        self.again()
+        if sweep.tape.holds(self.value):
+            sweep.add(self.value, sum(v[self.index] for v in sweep.views(self.array)))
+
+    def again(self) -> None:
+        now = self.array.copy()
+        self.array[...] = self.old
+        self.old = now
+
+    def push(self, tangents: Any, slot: int) -> None:
+        d = tangent_of(tangents, self.value)
+        if d is not None:
+            for view in tangents.views(self.array):
+                tangents.keep(self, view, ..., view)
+                np.add.at(view, self.index, d)
+
+    def shown(self) -> str:
+        return "add.at"

@@ -12,29 +12,36 @@ import functools
 import heapq
 import itertools
 import operator
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from adcompiler.record.functions import HOOKS, is_rewritten
+from adcompiler.record.functions import HOOKS
 from adcompiler.record.items import iterate
-from adcompiler.record.protocols import followed, natively
+from adcompiler.record.protocols import OWN, followed, natively
 from adcompiler.record.tape import RECORDING, refused
 
 
 def wrapped(function: Any) -> Any:
     """Return a function for C to call, which calls a function as the hook does."""
-    if function is None or (
-        isinstance(function, types.FunctionType) and is_rewritten(function.__code__)
-    ):
-        return function
+    if function is None:
+        return None
     call = HOOKS["call"]
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        return call(function, *args, **kwargs)
+        watch = sys.getprofile()
+        if watch is None:
+            return call(function, *args, **kwargs)
+        sys.setprofile(None)  # what the hook does is seen
+        try:
+            return call(function, *args, **kwargs)
+        finally:
+            sys.setprofile(watch)
 
+    OWN.add(called.__code__)
     return called
 
 

@@ -174,8 +174,10 @@ def is_of_objects(value: Any) -> bool:
 
 def elementwise_objects(op: Callable[..., Any], *args: Any) -> Any:
     """Return a function of arrays of objects, computed element by element."""
-    own = {operator.add: add, operator.sub: sub, operator.mul: mul, operator.truediv: truediv,
-           operator.pow: pow, operator.neg: neg}.get(op)
+    table: dict[Any, Any] = {
+        operator.add: add, operator.sub: sub, operator.mul: mul, operator.truediv: truediv,
+        operator.pow: pow, operator.neg: neg}
+    own = table.get(op)
     if own is None:
         raise refused(
             "an operation on an array of objects, of which one carries a derivative",
@@ -236,7 +238,8 @@ def unary(op: Callable[[Any], Any], a: Any) -> Any:
 
 def in_place(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """Return the hook of an operator in place."""
-    plain: dict[str, Any] = {"iadd": add, "isub": sub, "imul": mul, "itruediv": truediv, "ipow": pow}
+    plain: dict[str, Any] = {
+        "iadd": add, "isub": sub, "imul": mul, "itruediv": truediv, "ipow": pow}
     name = op.__name__
     base = getattr(operator, {"iand": "and_", "ior": "or_"}.get(name, name[1:]))
     hook: Callable[[Any, Any], Any] = plain.get(name) or (lambda a, b: binary(base, a, b))

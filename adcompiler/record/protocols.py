@@ -152,7 +152,7 @@ def has_code(value: Any, depth: int = 3) -> bool:
     if isinstance(value, CONTAINERS) and cls in CONTAINERS:
         return depth > 0 and any(has_code(item, depth - 1) for item in parts_of(value))
     if isinstance(value, (types.FunctionType, types.MethodType)):
-        return not is_rewritten(value.__code__)
+        return not is_rewritten(value.__code__) and value.__code__ not in OWN
     if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
         return False
     return cls.__flags__ & 1 << 9 != 0

@@ -49,12 +49,12 @@ class Tangents(Shadows):
     def __init__(self, tape: Tape, second: bool = False) -> None:
         super().__init__(tape)
         self.second = second
-        self.kept: dict[int, tuple[np.ndarray, Any, np.ndarray]] = {}
+        self.kept: dict[int, list[tuple[np.ndarray, Any, np.ndarray]]] = {}
 
     def keep(self, entry: Any, view: np.ndarray, index: Any, old: Any) -> None:
         """Keep the tangents of what an entry writes over."""
         if self.second:
-            self.kept[id(entry)] = view, index, np.array(old)
+            self.kept.setdefault(id(entry), []).append((view, index, np.array(old)))
 
     def push(self, entry: Any, slot: int) -> None:
         """Push tangents through an operation."""
@@ -88,8 +88,8 @@ class Recorded:
         if tangents is not None:
             self.tangents = Tangents(self.tape, second)
             self.tape.entries = Pushing(self.tangents)
-        self.copies = Copies()
-        self.values = tuple(self.copies.of(value) for value in values)
+        self.copies = Copies(values, {i for i, _ in wanted}, self.tape)
+        self.values = self.copies.values
         self.wanted = wanted
         self.start(tangents)
         RECORDING.tape = self.tape
@@ -97,6 +97,7 @@ class Recorded:
             self.value = called(function, self.values, parameters)
         finally:
             RECORDING.tape = IDLE
+        self.copies.check()
 
     def start(self, tangents: Any) -> None:
         """Enter what is differentiated into the tape."""
@@ -110,7 +111,7 @@ class Recorded:
                 for place in np.ndindex(value.shape):
                     self.enter(value[place], None)
             elif value.dtype.kind in "fc":
-                self.tape.activate(value)
+                self.tape.start_array(value)
                 if self.tangents is not None and d is not None:
                     self.tangents.view(value)[...] = d
         elif isinstance(value, NUMBERS):

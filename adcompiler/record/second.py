@@ -15,9 +15,9 @@ import numpy as np
 
 from adcompiler.errors import ADError
 from adcompiler.ops.homes import display_name
-from adcompiler.record.arrays import AddedAt
 from adcompiler.record.entries import (
-    Elementwise, Gather, Gathered, InPlace, Linear, Made, Product, Write, conjugate, tangent_of,
+    AddedAt, Elementwise, Gather, Gathered, InPlace, Linear, Made, Product, Write, conjugate,
+    tangent_of,
 )
 from adcompiler.record.shadows import Sweep
 from adcompiler.record.single import Single, form_of, tangents_in
@@ -95,13 +95,11 @@ class DualSweep:
 
     def swap(self, entry: Entry) -> None:
         """Exchange the tangents of what an entry wrote over, with those of what stood there."""
-        kept = self.t.kept.get(id(entry))
-        if kept is None:
-            return
-        view, index, old = kept
-        now = np.array(view[index])
-        view[index] = old
-        self.t.kept[id(entry)] = view, index, now
+        kept = self.t.kept.get(id(entry), [])
+        for i, (view, index, old) in enumerate(kept):
+            now = np.array(view[index])
+            view[index] = old
+            kept[i] = view, index, now
 
 
 def product(g: Any, slope: Any) -> Any:
@@ -120,7 +118,8 @@ def curvatures(
     if not isinstance(op, tuple):
         return 0.0, 0.0
     if op[0] is operator.pow:
-        return of_power(*op[1:], r, di, ti, tj)
+        _, base, exponent = op
+        return of_power(base, exponent, r, di, ti, tj)
     function, a = op
     return (CURVATURES[function](a, r, di) * ti if ti else 0.0), 0.0
 

@@ -6,20 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.tape import Tape, bounds, refuse_escaped
-
-
-def overlaps(array: np.ndarray) -> bool:
-    """Say whether elements of an array may share memory with one another."""
-    steps = sorted(
-        (abs(stride), length)
-        for stride, length in zip(array.strides, array.shape, strict=True) if length > 1)
-    reach = array.itemsize
-    for stride, length in steps:
-        if stride < reach:
-            return True
-        reach = stride * (length - 1) + reach
-    return False
+from adcompiler.record.tape import Tape, bounds, overlaps, refuse_escaped
 
 
 class Shadows:
@@ -43,7 +30,8 @@ class Shadows:
         root = self.tape.root(array)
         beside = self.beside.get(id(root))
         if beside is None:
-            low, high = bounds(root)
+            group = self.tape.groups.get(id(root))
+            low, high = bounds(root) if group is None else (group.low, group.high)
             beside = self.beside[id(root)] = np.zeros(max(high - low, 1), np.uint8), low, root
         memory, low, _ = beside
         if not array.size:
@@ -98,10 +86,27 @@ class Shadows:
 
     def take(self, array: np.ndarray) -> np.ndarray:
         """Return what stands beside an array, and put zeros there."""
-        place = self.view(array)
-        g = place.copy()
-        place[...] = 0
-        return g
+        g: Any = None
+        for place in self.views(array):
+            g = place.copy() if g is None else g + place
+            place[...] = 0
+        return g  # type: ignore[no-any-return]
+
+    def views(self, array: np.ndarray) -> list[np.ndarray]:
+        """Return what stands beside the memory of an array: for each argument that lies there."""
+        root = self.tape.root(array)
+        group = self.tape.groups.get(id(root))
+        if group is None:
+            return [self.view(array)]
+        found = [self.view(array)]
+        for member in group.members:
+            if member is not root:
+                self.view(member)
+                memory, low, _ = self.beside[id(member)]
+                first = array.__array_interface__["data"][0]
+                found.append(np.ndarray(
+                    array.shape, array.dtype, memory.data, first - low, array.strides))
+        return found
 
     def take_number(self, slot: int) -> Any:
         """Return what stands beside a number, and put zero there."""

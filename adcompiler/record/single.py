@@ -44,8 +44,7 @@ class Form:
         self.halves: dict[str, Specialisations] = {}
 
     def second(self, values: tuple[Any, ...], g: Any) -> Callable[..., Any]:
-        """Return what pushes tangents through the pullback, at values and a cotangent of the result.
-        """
+        """Return what pushes tangents through the pullback at values and a cotangent."""
         found = self.halves.get("second")
         count = len(values)
         if found is None:

@@ -12,11 +12,12 @@ import numpy as np
 
 from adcompiler.ops.homes import display_name
 from adcompiler.record.arrays import (
-    UFUNC_METHODS, as_array, average, renewed, total,
+    UFUNC_METHODS, as_array, renewed,
 )
 from adcompiler.record.copies import fresh
 from adcompiler.record.functions import HOOKS, hooked
 from adcompiler.record.items import attribute, getitem, iterate, set_attribute, setitem
+from adcompiler.record.methods import average, total
 from adcompiler.record.operators import REAL, enter, note_text
 from adcompiler.record.protocols import followed, natively
 from adcompiler.record.single import recorded
@@ -173,7 +174,7 @@ def picked(function: Callable[..., Any], better: str) -> Callable[..., Any]:
 
 def apply_abs(x: Any, /) -> Any:
     """Return an absolute value."""
-    if isinstance(x, np.ndarray) or (isinstance(x, np.generic) and type(x) not in REAL):
+    if isinstance(x, np.ndarray):
         return UFUNC_METHODS["call"](np.absolute, x)
     return of_math(abs, OF_MATH[abs])(x)
 

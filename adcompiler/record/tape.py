@@ -17,6 +17,7 @@ import numpy as np
 
 from adcompiler.errors import ADError, Finding, UnsupportedError
 from adcompiler.record.functions import is_rewritten
+from adcompiler.structs import dataclass
 
 NUMBERS = (float, complex, np.inexact)
 """Classes of numbers that may carry a derivative."""
@@ -29,6 +30,28 @@ def bounds(array: np.ndarray) -> tuple[int, int]:
         reach = (length - 1) * stride
         low, high = (low + reach, high) if reach < 0 else (low, high + reach)
     return low, high + array.itemsize
+
+
+def overlaps(array: np.ndarray) -> bool:
+    """Say whether elements of an array may share memory with one another."""
+    steps = sorted(
+        (abs(stride), length)
+        for stride, length in zip(array.strides, array.shape, strict=True) if length > 1)
+    reach = array.itemsize
+    for stride, length in steps:
+        if stride < reach:
+            return True
+        reach = stride * (length - 1) + reach
+    return False
+
+
+@dataclass(eq=False, slots=True)
+class Group:
+    """Arrays that lie in one memory, from address ``low`` up to ``high``, each an argument."""
+
+    members: list[np.ndarray]
+    low: int
+    high: int
 
 
 class Recording(threading.local):
@@ -82,6 +105,7 @@ class Tape:
         self.entries: list[Any] = []
         self.active: dict[int, np.ndarray] = {}
         self.held: dict[int, np.ndarray] = {}
+        self.groups: dict[int, Group] = {}
         self.texts = False
         self.memos: dict[Any, Any] = {}
 
@@ -119,6 +143,8 @@ class Tape:
 
     def around(self, array: np.ndarray) -> np.ndarray:
         """Return the known array in whose memory one lies that hides its base; or itself."""
+        if id(array) in self.groups:
+            return array
         low, high = bounds(array) if array.size else (0, 0)
         for known in (self.active, self.held):
             for root in known.values():
@@ -141,6 +167,13 @@ class Tape:
     def activate(self, array: np.ndarray) -> None:
         """Note that an array holds active values."""
         root = self.root(array)
+        group = self.groups.get(id(root))
+        for one in (root,) if group is None else group.members:
+            self.active[id(one)] = self.held[id(one)] = one
+
+    def start_array(self, array: np.ndarray) -> None:
+        """Enter an array that is differentiated."""
+        root = self.root(array)
         self.active[id(root)] = self.held[id(root)] = root
 
     def hold(self, array: np.ndarray) -> None:
@@ -150,7 +183,11 @@ class Tape:
 
     def is_held(self, array: np.ndarray) -> bool:
         """Say whether some entry reads the memory of an array."""
-        return id(self.root(array)) in self.held
+        root = self.root(array)
+        group = self.groups.get(id(root))
+        if group is not None:
+            return any(id(member) in self.held for member in group.members)
+        return id(root) in self.held
 
     # -- anything ------------------------------------------------------------------------------
 

@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
     "structs", "errors", "budget", "runtime", "smooth", "ir", "ops", "rulekit", "typed", "frontend",
     "analyses", "optimise", "specialise", "derive", "batching", "products", "backends", "cache",
-    "sparsity", "tracers", "compile", "dispatch", "plot", "viewer", "api", "interop", "parallel",
-    "testing", "cli",
+    "sparsity", "tracers", "compile", "dispatch", "record", "plot", "viewer", "api", "interop",
+    "parallel", "testing", "cli",
 )  # fmt: skip
 RULES_MAY_IMPORT = ("adcompiler.rulekit", "adcompiler.runtime", "adcompiler_rules")
 RUNTIME_MAY_IMPORT = ("adcompiler.errors", "adcompiler.runtime", "numpy")

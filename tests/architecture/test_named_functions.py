@@ -10,6 +10,11 @@ import pytest
 from tests.architecture.named_functions import decisions, is_pythons, modules
 
 REASONS = {
+    "record/arrays.py": (1, "an operator of its own hook"),
+    "record/methods.py": (1, "a method in place that adds"),
+    "record/second.py": (22, "second derivatives of what slopes are written for"),
+    "record/slopes.py": (40, "slopes written by hand, as compiled ones take longer to call"),
+    "record/special.py": (4, "hooks for calls that are made very often"),
     "specialise/calls/random_draws.py": (1, "the class of what makes generators of random numbers"),
     "specialise/calls/vectorize.py": (6, "calls that are given functions are written as loops"),
     "specialise/folds/concatenators.py": (1, "vectors that are crossed differ in type"),
@@ -25,7 +30,7 @@ They register how a call is evaluated, as rules are registered: each is code for
 
 PYTHONS = {
     "analyses": 3, "backends/native": 22, "backends/python": 3, "derive": 5, "frontend": 3, "ir": 1,
-    "optimise": 11, "products": 4, "sparsity": 10, "specialise": 68,
+    "optimise": 11, "products": 4, "record": 37, "sparsity": 10, "specialise": 68,
 }
 """How many of Python's own operators and builtin functions each stage decides about.
 

@@ -1,0 +1,174 @@
+"""Calls of functions by what is known of them: a rule, that they are inert, or nothing."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.errors import ADError
+from adcompiler.ops.facts import READ
+from adcompiler.ops.homes import display_name
+from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.record.functions import HOOKS
+from adcompiler.record.operators import NUMERIC
+from adcompiler.record.protocols import has_code, natively
+from adcompiler.record.single import recorded
+from adcompiler.record.tape import RECORDING, refused
+
+NATIVE_MODULES = ("logging", "warnings", "dataclasses", "abc", "typing", "enum", "inspect", "re",
+                  "collections.abc", "functools", "traceback", "copyreg", "weakref", "os",
+                  "posixpath", "pathlib", "_weakrefset", "importlib", "pytest", "_pytest",
+                  "string", "textwrap", "operator", "types", "numbers", "threading._")
+"""Modules whose functions are about objects, not numbers: they run as they are."""
+
+
+def is_native(module: str) -> bool:
+    """Say whether a module is one of those whose functions run as they are."""
+    return any(module == name or module.startswith(f"{name}.") for name in NATIVE_MODULES)
+
+
+class Unruled:
+    """The class of ``UNRULED``, which stands for no result."""
+
+
+UNRULED = Unruled()
+
+
+def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the result of a function that has a rule or is inert; UNRULED if it is neither."""
+    if not hashable(function):
+        return UNRULED
+    if REGISTRY.inactive(function) is not None:
+        return inert(function, args, kwargs)
+    if REGISTRY.replacement(function) is None and not REGISTRY.has_rules(function):
+        return UNRULED
+    tape = RECORDING.tape
+    given = (*args, *kwargs.values())
+    if any(map(is_callback, given)):
+        return UNRULED if isinstance(function, types.FunctionType) else with_callbacks(
+            function, args, kwargs)
+    if not any(map(tape.holds, given)):
+        return constant(function, args, kwargs)
+    facts = REGISTRY.facts(function)
+    if "out" in kwargs and kwargs["out"] is not None:
+        out = kwargs.pop("out")
+        result = HOOKS["call"](function, *args, **kwargs)
+        HOOKS["setitem"](result, out, ...)
+        return out
+    if facts.changes is not None or (facts.writes and "out" not in facts.writes):
+        raise refused(f"{display_name(function)}, which writes into what it is given",
+                      "assign items instead", "recording")
+    if facts.iterates:
+        args = tuple(listed(arg) for arg in args)
+    if is_random(function):
+        raise refused(
+            f"`{display_name(function)}` with parameters that carry a derivative",
+            "draw standard numbers, and scale them", "recording")
+    return recorded(function, args, kwargs)
+
+
+def listed(value: Any) -> Any:
+    """Return what a function iterates over as a list, if it is no container."""
+    if isinstance(value, (np.ndarray, list, tuple, dict, *NUMERIC)) or value is None:
+        return value
+    return list(HOOKS["iterate"](value)) if hasattr(type(value), "__next__") else value
+
+
+def is_random(function: Any) -> bool:
+    """Say whether a function draws numbers, others in each call."""
+    owner = getattr(function, "__self__", None)
+    return isinstance(owner, (np.random.Generator, np.random.RandomState)) or (
+        REGISTRY.facts(function).pure is False)
+
+
+def is_callback(value: Any) -> bool:
+    """Say whether an argument is something that C would call."""
+    if isinstance(value, (type, np.ufunc, types.BuiltinFunctionType)):
+        return False
+    return callable(value) and not isinstance(value, (np.ndarray, np.generic))
+
+
+def with_callbacks(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function that is given functions: their rules do not know what those captured."""
+    tape = RECORDING.tape
+    for value in (*args, *kwargs.values()):
+        if is_callback(value) and captures(value):
+            raise refused(
+                f"`{display_name(function)}` with a function that refers to values which carry a "
+                "derivative", "pass them as arguments of the function (args=...)", "recording")
+    if not any(map(tape.holds, (*args, *kwargs.values()))):
+        return function(*args, **kwargs)
+    return recorded(function, args, kwargs)
+
+
+def captures(function: Any) -> bool:
+    """Say whether a function refers to active values, by variables it captured or by globals."""
+    tape = RECORDING.tape
+    if tape.holds(function):
+        return True
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None:
+        return False
+    space = getattr(function, "__globals__", {})
+    return any(tape.holds(space[name]) for name in code.co_names if name in space)
+
+
+def constant(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function of which no argument is active; what it writes over is noted."""
+    tape = RECORDING.tape
+    held = [value for value in (*args, *kwargs.values())
+            if isinstance(value, np.ndarray) and tape.held and tape.is_held(value)]
+    if not held:
+        return natively(function, *args, **kwargs)
+    before = [(array, array.copy()) for array in held]
+    result = natively(function, *args, **kwargs)
+    for array, old in before:
+        if not same_content(array, old):
+            HOOKS["log"](array, old)
+    return result
+
+
+def same_content(one: np.ndarray, two: np.ndarray) -> bool:
+    """Say whether two arrays hold the same bytes."""
+    if one.dtype.hasobject:
+        return True
+    return bool(one.tobytes() == two.tobytes())
+
+
+def inert(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function whose results carry no derivative."""
+    return constant(function, args, kwargs)
+
+
+def unknown(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
+    run: Callable[[], Any] | None = None,
+) -> Any:
+    """Call what nothing is known of: without active values, or not at all."""
+    tape = RECORDING.tape
+    given = (*args, *kwargs.values())
+    if any(map(tape.holds, given)):
+        raise refused(
+            f"`{display_name(function)}`, of which nothing is known, with a value that carries a "
+            "derivative", "register a rule for it, or compute it by functions that are known",
+            "missing-rule")
+    facts = REGISTRY.facts(function) if hashable(function) else None
+    if tape.texts and facts is not None and facts.has_form(READ):
+        raise refused_text(function)
+    if tape.entries and any(is_callback(v) and has_code(v) for v in given):
+        raise refused(
+            f"`{display_name(function)}`, of which nothing is known, with a function that it may "
+            "call unseen", "call the function itself", "recording")
+    if run is None:
+        return constant(function, args, kwargs)
+    return natively(run) if not any(map(has_code, given)) else run()
+
+
+def refused_text(function: Any) -> ADError:
+    """Return the refusal of numbers that are read from text."""
+    return refused(
+        f"`{display_name(function)}` after a value that carries a derivative was written as text",
+        "keep the number itself", "disguised-numbers")

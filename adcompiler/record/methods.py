@@ -1,0 +1,273 @@
+"""Calls of methods of arrays, and of methods of NumPy's universal functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ops.homes import display_name
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.record.arrays import (
+    UFUNC_METHODS, converted, copied, refuse_objects, refuse_subclass, renewed,
+)
+from adcompiler.record.entries import AddedAt, Linear
+from adcompiler.record.functions import HOOKS
+from adcompiler.record.items import of_array, write
+from adcompiler.record.operators import enter, is_of_objects, note_text
+from adcompiler.record.protocols import natively
+from adcompiler.record.single import recorded
+from adcompiler.record.tape import RECORDING, refused
+
+
+def of_array_method(
+    function: Any, array: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Call a method of an array, or of a number of NumPy."""
+    name, tape = function.__name__, RECORDING.tape
+    special = METHODS.get(name)
+    if special is not None and isinstance(array, np.ndarray):
+        return special(array, *args, **kwargs)
+    given = (array, *args, *kwargs.values())
+    if not any(map(tape.holds, given)):
+        return natively(function, *args, **kwargs)
+    if isinstance(array, np.ndarray):
+        refuse_subclass(array)
+    if is_of_objects(array):
+        if name in ("copy", "reshape", "ravel", "flatten", "transpose", "squeeze", "tolist",
+                    "item", "swapaxes", "view", "repeat", "take", "astype"):
+            return refuse_objects(array, function(*args, **kwargs)) if name == "astype" else (
+                function(*args, **kwargs))
+        raise refused(f"`.{name}` of an array of objects, of which one carries a derivative",
+                      "use an array of floats", "recording")
+    if isinstance(array, np.generic) and name in ("item", "astype", "copy", "__copy__", "real"):
+        return renewed(function(*args, **kwargs), array)
+    if name in INERT_METHODS:
+        return natively(function, *args, **kwargs)
+    if name in TEXT_METHODS:
+        note_text(array)
+        return function(*args, **kwargs)
+    if isinstance(array, np.ndarray):
+        result = view_of(function, name, args, kwargs)
+        if result is not None:
+            return result
+    descriptor = getattr(np.ndarray if isinstance(array, np.ndarray) else type(array), name)
+    out = kwargs.pop("out", None)
+    if not REGISTRY.has_rules(descriptor) and isinstance(array, np.generic):
+        plain = getattr(np, name, None)
+        descriptor = plain if plain is not None and REGISTRY.has_rules(plain) else descriptor
+    if REGISTRY.inactive(descriptor) is not None:
+        return natively(function, *args, **kwargs)
+    if not REGISTRY.has_rules(descriptor):
+        raise refused(f"`.{name}` of a value that carries a derivative", "use a function of NumPy",
+                      "missing-rule")
+    own = OWN.get(name)
+    if own is not None and isinstance(array, np.ndarray):
+        result = own(array, *args, **kwargs)
+        if result is not None:
+            return out_of(result, out)
+    return out_of(recorded(descriptor, (array, *args), kwargs), out)
+
+
+def out_of(result: Any, out: Any) -> Any:
+    """Return a result, written into an array if that is asked for."""
+    if out is None:
+        return result
+    write(out, ..., result)
+    return out
+
+
+VIEWS = frozenset({
+    "reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal", "astype",
+    "__array__", "newbyteorder",
+})
+"""Methods whose results may be views: of these nothing is recorded."""
+
+
+def view_of(
+    function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Return a view of an active array, or a copy that is laid out anew; None for other methods."""
+    if name not in VIEWS:
+        return None
+    array: np.ndarray = function.__self__
+    result = function(*args, **kwargs)
+    tape = RECORDING.tape
+    if not isinstance(result, np.ndarray) or tape.is_active_array(result):
+        return result
+    if result.dtype.kind not in "fc":
+        return result
+    if name == "astype":
+        enter(converted(array, result))
+        return result
+    if name in ("ravel", "reshape"):
+        order = kwargs.get("order", args[0] if name == "ravel" and args else "C")
+        places = np.arange(array.size).reshape(array.shape)
+        laid = np.empty_like(array, np.intp)
+        laid[...] = places
+        flat = laid.ravel(order).ravel() if order != "K" else ravelled(array, laid)
+        shape = array.shape
+
+        def adjoint(g: np.ndarray) -> np.ndarray:
+            back = np.empty(g.size, g.dtype)
+            back[flat] = g.ravel() if name == "ravel" else g.ravel(
+                order if order in ("C", "F") else "C")
+            return back.reshape(shape)
+
+        enter(Linear(name, array, result, lambda d: d.reshape(-1)[flat].reshape(
+            result.shape, order=order if order in ("C", "F") else "C"), adjoint))
+        return result
+    return recorded(getattr(np.ndarray, name), (array, *args), kwargs, lambda: result)
+
+
+def ravelled(array: np.ndarray, laid: np.ndarray) -> np.ndarray:
+    """Return positions in the order in which an array lies in memory."""
+    order = sorted(range(array.ndim), key=lambda i: -abs(array.strides[i]))
+    return laid.transpose(order).ravel()
+
+
+def tolist(array: np.ndarray) -> Any:
+    """Return the numbers of an array in lists, recorded."""
+    if not RECORDING.tape.is_active(array) or is_of_objects(array):
+        return array.tolist()
+    if array.ndim == 0:
+        return renewed(array.item(), array)
+    return [tolist(item) if isinstance(item, np.ndarray) else renewed(item.item(), item)
+            for item in (of_array(array, i) for i in range(len(array)))]
+
+
+def item(array: np.ndarray, *index: Any) -> Any:
+    """Return one element of an array as a number of Python, recorded."""
+    if not RECORDING.tape.is_active(array) or is_of_objects(array):
+        return array.item(*index)
+    made = array.item(*index)
+    place = index[0] if len(index) == 1 and isinstance(index[0], tuple) else index
+    if len(place) == 1 and array.ndim != 1:
+        place = np.unravel_index(place[0], array.shape)
+    if not place:
+        place = (0,) * array.ndim
+    number = of_array(array, tuple(map(int, place)))
+    return renewed(made, number)
+
+
+def fill(array: np.ndarray, value: Any) -> None:
+    """Fill an array."""
+    write(array, ..., value)
+
+
+def sort(array: np.ndarray, *args: Any, **kwargs: Any) -> None:
+    """Sort an array in place."""
+    tape = RECORDING.tape
+    if not tape.is_held(array):
+        array.sort(*args, **kwargs)
+        return
+    write(array, ..., UFUNC_METHODS["call"](np.sort, copied(array), *args, **kwargs))
+
+
+def partition(array: np.ndarray, *args: Any, **kwargs: Any) -> None:
+    """Partition an array in place."""
+    tape = RECORDING.tape
+    if not tape.is_held(array):
+        array.partition(*args, **kwargs)
+        return
+    write(array, ..., UFUNC_METHODS["call"](np.partition, copied(array), *args, **kwargs))
+
+
+def total(array: np.ndarray, axis: Any = None, **kwargs: Any) -> Any:
+    """Return the sum of an array's elements, recorded; None for calls that have their rule."""
+    if kwargs or array.dtype.kind not in "fc":
+        return None
+    made = array.sum(axis)
+    enter(Linear("sum", array, made, lambda d: d.sum(axis), lambda g: spread(g, axis, array)))
+    return made
+
+
+def spread(g: Any, axis: Any, array: np.ndarray) -> np.ndarray:
+    """Return a cotangent with the axes that a sum has removed."""
+    if axis is not None and isinstance(g, np.ndarray):
+        g = np.expand_dims(g, axis)
+    return np.broadcast_to(g, array.shape)
+
+
+def average(array: np.ndarray, axis: Any = None, **kwargs: Any) -> Any:
+    """Return the mean of an array's elements, recorded; None for calls that have their rule."""
+    if kwargs or array.dtype.kind not in "fc" or array.dtype.itemsize < 8 or not array.size:
+        return None
+    made = array.mean(axis)
+    count = array.size / max(np.size(made), 1)
+    enter(Linear("mean", array, made, lambda d: d.mean(axis),
+                 lambda g: spread(g, axis, array) / count))
+    return made
+
+
+def changed(name: str) -> Callable[..., Any]:
+    """Return what calls a method that changes an array, of which no entry may know."""
+
+    def method(array: np.ndarray, *args: Any, **kwargs: Any) -> Any:
+        if RECORDING.tape.is_held(array) or any(map(RECORDING.tape.holds, args)):
+            raise refused(f"`.{name}` of an array that is read already", "assign items instead",
+                          "recording")
+        return getattr(array, name)(*args, **kwargs)
+
+    return method
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "tolist": tolist, "item": item, "fill": fill, "sort": sort, "partition": partition,
+    **{name: changed(name) for name in ("put", "resize", "itemset", "setfield", "byteswap")},
+    "__getitem__": of_array, "__setitem__": lambda a, i, v: write(a, i, v),
+}
+OWN = {"sum": total, "mean": average}
+INERT_METHODS = frozenset({
+    "argmax", "argmin", "argsort", "argpartition", "searchsorted", "nonzero", "any", "all",
+    "setflags", "__len__", "__bool__", "is_integer", "__index__", "__int__", "__hash__",
+    "__contains__",
+})
+TEXT_METHODS = frozenset({
+    "tobytes", "tofile", "dump", "dumps", "hex", "__str__", "__repr__", "__format__",
+    "as_integer_ratio", "__reduce__", "__reduce_ex__",
+})
+
+
+def multiply_at(function: Any, args: tuple[Any, ...]) -> Any:
+    """Do ``ufunc.at``."""
+    array, index = args[0], args[1]
+    tape = RECORDING.tape
+    if function is np.add and len(args) == 3 and (tape.holds(args) or tape.is_held(array)):
+        old = array.copy()
+        np.add.at(array, index, args[2])
+        if tape.holds(args[2]) or tape.is_active(array):
+            tape.activate(array)
+            tape.entries.append(AddedAt(array, index, old, args[2]))
+        else:
+            HOOKS["log"](array, old)
+        return None
+    if tape.holds(args) or tape.is_held(array):
+        raise refused(f"`np.{function.__name__}.at` with values that carry a derivative",
+                      "use np.add.at, or a loop", "recording")
+    return function.at(*args)
+
+
+def ufunc_method(
+    name: str, function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Call ``np.add.reduce`` and the like."""
+    if name == "at":
+        return multiply_at(function, args)
+    tape = RECORDING.tape
+    bound = getattr(function, name)
+    if not tape.holds(args) and not tape.holds(kwargs):
+        return natively(bound, *args, **kwargs)
+    if REGISTRY.has_rules(bound):
+        return recorded(bound, args, kwargs)
+    plain = {("add", "reduce"): np.sum, ("multiply", "reduce"): np.prod,
+             ("maximum", "reduce"): np.max, ("minimum", "reduce"): np.min,
+             ("add", "accumulate"): np.cumsum, ("multiply", "accumulate"): np.cumprod,
+             ("multiply", "outer"): np.multiply.outer}.get((function.__name__, name))
+    if plain is not None and name != "outer":
+        kwargs = dict(kwargs)
+        if name == "reduce" and "axis" not in kwargs and len(args) < 2:
+            kwargs["axis"] = 0
+        return UFUNC_METHODS["call"](plain, *args, **kwargs)
+    raise refused(f"`{display_name(bound)}`, which has no rule", "write a loop", "missing-rule")

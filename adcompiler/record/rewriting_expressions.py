@@ -1,0 +1,281 @@
+"""Rewrites expressions: operators, calls, items and attributes become calls of hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gast
+
+from adcompiler.errors import Finding, UnsupportedError
+
+MARK = "\0adc:"
+"""Starts the constants that stand for hooks."""
+BINARY = {
+    gast.Add: "add", gast.Sub: "sub", gast.Mult: "mul", gast.Div: "truediv",
+    gast.FloorDiv: "floordiv", gast.Mod: "mod", gast.Pow: "pow", gast.MatMult: "matmul",
+    gast.BitAnd: "and_", gast.BitOr: "or_", gast.BitXor: "xor", gast.LShift: "lshift",
+    gast.RShift: "rshift",
+}
+UNARY = {gast.USub: "neg", gast.UAdd: "pos", gast.Invert: "invert"}
+COMPARED = {
+    gast.Eq: "eq", gast.NotEq: "ne", gast.Lt: "lt", gast.LtE: "le", gast.Gt: "gt", gast.GtE: "ge",
+    gast.In: "contains", gast.NotIn: "lacks",
+}
+BARE = frozenset({"super", "locals", "globals", "vars", "dir", "__import__"})
+"""Functions that look at the frame of their caller: calls by these names stay as they are."""
+
+
+def hook(name: str) -> Any:
+    """Return the constant that stands for a hook."""
+    return gast.Constant(MARK + name, None)
+
+
+def call(name: str, *args: Any) -> Any:
+    """Return a call of a hook."""
+    return gast.Call(hook(name), list(args), [])
+
+
+def constant(value: Any) -> Any:
+    """Return a constant."""
+    return gast.Constant(value, None)
+
+
+def load(name: str) -> Any:
+    """Return a variable that is read."""
+    return gast.Name(name, gast.Load(), None, None)
+
+
+def store(name: str) -> Any:
+    """Return a variable that is assigned."""
+    return gast.Name(name, gast.Store(), None, None)
+
+
+class Tools(gast.NodeTransformer):  # type: ignore[misc]
+    """What rewriting a function needs; ``cls`` is the class whose private names it spells."""
+
+    def __init__(self, file: str, cls: str) -> None:
+        self.file, self.cls = file, cls
+        self.count = 0
+
+    def bare(self, arg: Any) -> Any:
+        """Return a parameter without its annotation."""
+        return None if arg is None else gast.Name(arg.id, gast.Param(), None, None)
+
+    def body(self, statements: Sequence[Any]) -> list[Any]:
+        """Return statements rewritten."""
+        out: list[Any] = []
+        for statement in statements:
+            made = self.visit(statement)
+            rows = made if isinstance(made, list) else [made]
+            out += [at(row, statement) for row in rows]
+        return out
+
+    def refuse(self, node: Any, what: str) -> None:
+        """Raise UnsupportedError for a form."""
+        raise UnsupportedError([Finding(
+            self.file, node.lineno, node.col_offset, "", f"{what} is not recorded",
+            "write it without", "recording")])
+
+    def temporary(self) -> str:
+        """Return the name of a new variable."""
+        self.count += 1
+        return f"__adc_{self.count}__"
+
+    def mangled(self, name: str) -> str:
+        """Return how a class spells a private name."""
+        if name.startswith("__") and not name.endswith("__") and self.cls:
+            own = self.cls.lstrip("_")
+            return f"_{own}{name}" if own else name
+        return name
+
+    def pattern(self, target: Any) -> Any:
+        """Return how a target unpacks: None for one name, a tuple for several."""
+        if isinstance(target, (gast.Tuple, gast.List)):
+            return tuple(self.pattern(item) for item in target.elts)
+        return "*" if isinstance(target, gast.Starred) else None
+
+    def is_plain(self, target: Any) -> bool:
+        """Say whether a target consists of names alone."""
+        if isinstance(target, (gast.Tuple, gast.List)):
+            return all(map(self.is_plain, target.elts))
+        if isinstance(target, gast.Starred):
+            return self.is_plain(target.value)
+        return isinstance(target, gast.Name)
+
+
+class Expressions(Tools):
+    """Rewrites expressions."""
+
+    # -- expressions ---------------------------------------------------------------------------
+
+    def visit_BinOp(self, node: Any) -> Any:
+        return at(call(BINARY[type(node.op)], self.visit(node.left), self.visit(node.right)), node)
+
+    def visit_UnaryOp(self, node: Any) -> Any:
+        operand = node.operand
+        if isinstance(node.op, gast.Not):
+            return at(gast.UnaryOp(node.op, self.truth(operand)), node)
+        if isinstance(operand, gast.Constant):
+            return node
+        return at(call(UNARY[type(node.op)], self.visit(operand)), node)
+
+    def truth(self, node: Any) -> Any:
+        """Return what is tested, by a hook where that may run code of a class."""
+        made = self.visit(node)
+        if isinstance(node, (gast.Compare, gast.Constant)) or (
+            isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Not)
+        ):
+            return made
+        return at(call("truth", made), node)
+
+    def visit_BoolOp(self, node: Any) -> Any:
+        made = self.visit(node.values[-1])
+        for value in reversed(node.values[:-1]):
+            if isinstance(value, gast.Name):
+                tested, again = self.truth(value), load(value.id)
+            else:
+                name = self.temporary()
+                tested = call("truth", gast.NamedExpr(store(name), self.visit(value)))
+                again = load(name)
+            arms = (made, again) if isinstance(node.op, gast.And) else (again, made)
+            made = gast.IfExp(tested, *arms)
+        return at(made, node)
+
+    def visit_Compare(self, node: Any) -> Any:
+        left, tests = self.visit(node.left), []
+        for i, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
+            made = again = self.visit(right)
+            if i + 1 < len(node.ops) and not isinstance(right, gast.Constant):
+                name = self.temporary()
+                made, again = gast.NamedExpr(store(name), made), load(name)
+            if isinstance(op, (gast.Is, gast.IsNot)):
+                tests.append(gast.Compare(left, [op], [made]))
+            else:
+                tests.append(call(COMPARED[type(op)], left, made))
+            left = again
+        if len(tests) == 1:
+            return at(tests[0], node)
+        return at(gast.BoolOp(gast.And(), tests), node)
+
+    def visit_IfExp(self, node: Any) -> Any:
+        return at(gast.IfExp(
+            self.truth(node.test), self.visit(node.body), self.visit(node.orelse)), node)
+
+    def visit_Call(self, node: Any) -> Any:
+        func = node.func
+        args = [self.visit(arg) for arg in node.args]
+        keywords = [gast.keyword(k.arg, self.visit(k.value) if k.arg else call(
+            "mapping", self.visit(k.value))) for k in node.keywords]
+        if isinstance(func, gast.Name) and func.id in BARE:
+            return at(gast.Call(func, args, keywords), node)
+        made = gast.Call(hook("call"), [self.visit(func), *args], keywords)
+        return at(made, node)
+
+    def visit_Attribute(self, node: Any) -> Any:
+        name = self.mangled(node.attr)
+        return at(call("attribute", self.visit(node.value), constant(name)), node)
+
+    def visit_Subscript(self, node: Any) -> Any:
+        return at(call("getitem", self.visit(node.value), self.index(node.slice)), node)
+
+    def index(self, node: Any) -> Any:
+        """Return a subscript as a value."""
+        if isinstance(node, gast.Slice):
+            parts = [constant(None) if part is None else self.visit(part)
+                     for part in (node.lower, node.upper, node.step)]
+            return at(call("slice", *parts), node)
+        if isinstance(node, gast.Tuple):
+            return at(gast.Tuple([self.index(item) for item in node.elts], gast.Load()), node)
+        return self.visit(node)
+
+    def visit_Starred(self, node: Any) -> Any:
+        if isinstance(node.ctx, gast.Store):
+            return node
+        return at(gast.Starred(call("iterate", self.visit(node.value)), node.ctx), node)
+
+    def visit_Dict(self, node: Any) -> Any:
+        keys = [None if key is None else self.visit(key) for key in node.keys]
+        values = [
+            self.visit(value) if key is not None else call("mapping", self.visit(value))
+            for key, value in zip(node.keys, node.values, strict=True)
+        ]
+        return at(gast.Dict(keys, values), node)
+
+    def visit_JoinedStr(self, node: Any) -> Any:
+        return at(gast.JoinedStr([self.visit(value) for value in node.values]), node)
+
+    def visit_FormattedValue(self, node: Any) -> Any:
+        spec = None if node.format_spec is None else self.visit(node.format_spec)
+        value = call("shown", self.visit(node.value), constant(node.conversion))
+        return at(gast.FormattedValue(value, node.conversion, spec), node)
+
+    def visit_NamedExpr(self, node: Any) -> Any:
+        return at(gast.NamedExpr(node.target, self.visit(node.value)), node)
+
+    def visit_YieldFrom(self, node: Any) -> Any:
+        return at(gast.YieldFrom(call("iterate", self.visit(node.value))), node)
+
+    def visit_Await(self, node: Any) -> Any:
+        self.refuse(node, "await")
+
+    def visit_Lambda(self, node: Any) -> Any:
+        return at(gast.Lambda(self.arguments(node.args), self.visit(node.body)), node)
+
+    def arguments(self, args: Any) -> Any:
+        """Return parameters of a function inside, with defaults rewritten."""
+        return gast.arguments(
+            args=args.args, posonlyargs=args.posonlyargs, vararg=args.vararg,
+            kwonlyargs=args.kwonlyargs,
+            kw_defaults=[d and self.visit(d) for d in args.kw_defaults], kwarg=args.kwarg,
+            defaults=[self.visit(d) for d in args.defaults])
+
+    def visit_ListComp(self, node: Any) -> Any:
+        return self.comprehension(node, "elt")
+
+    visit_SetComp = visit_GeneratorExp = visit_ListComp
+
+    def visit_DictComp(self, node: Any) -> Any:
+        return self.comprehension(node, "key", "value")
+
+    def comprehension(self, node: Any, *fields: str) -> Any:
+        """Return a comprehension that runs over what the hook gives."""
+        generators = []
+        for each in node.generators:
+            if each.is_async:
+                self.refuse(node, "an asynchronous comprehension")
+            if not self.is_plain(each.target):
+                self.refuse(node, "a comprehension that assigns to an item or attribute")
+            generators.append(gast.comprehension(
+                each.target, self.iterated(each.target, each.iter),
+                [self.truth(test) for test in each.ifs], 0))
+        made = type(node)(*(self.visit(getattr(node, field)) for field in fields), generators)
+        return at(made, node)
+
+    def iterated(self, target: Any, over: Any) -> Any:
+        """Return what a loop runs over, with items unpacked as its target wants."""
+        wanted = self.pattern(target)
+        if wanted is None:
+            return call("iterate", self.visit(over))
+        return call("unpacked", self.visit(over), literal(wanted))
+
+
+def literal(value: Any) -> Any:
+    """Return a constant, or a tuple of such."""
+    if isinstance(value, tuple):
+        return gast.Tuple([literal(item) for item in value], gast.Load())
+    return constant(value)
+
+
+def at(node: Any, where: Any) -> Any:
+    """Return a node placed where another one stands, and all in it that has no place."""
+    place = {name: getattr(where, name, None) for name in (
+        "lineno", "col_offset", "end_lineno", "end_col_offset")}
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if getattr(each, "lineno", None) is None:
+            for name, value in place.items():
+                setattr(each, name, value)
+            waiting += gast.iter_child_nodes(each)
+    return node
