@@ -36,6 +36,7 @@ FOLDERS = {
     "adcompiler/optimise": ("tests/optimise", "tests/ir_cases"),
     "adcompiler/parallel": ("tests/parallel",),
     "adcompiler/products": ("tests/api", "tests/operators"),
+    "adcompiler/record": ("tests/record",),
     "adcompiler/rulekit": ("tests/rulekit", "tests/rules"),
     "adcompiler/runtime": ("tests/rules", "tests/language"),
     "adcompiler/sparsity": ("tests/sparsity",),

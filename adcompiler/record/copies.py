@@ -200,7 +200,7 @@ class Memory:
             else:
                 merged.append([low, high, 1])
         self.shared = [(low, high) for low, high, count in merged if count > 1]
-        self.groups: dict[int, tuple[memoryview, int, Group]] = {}
+        self.groups: dict[int, tuple[Any, int, Group]] = {}
 
     def copy_of(self, array: np.ndarray) -> np.ndarray:
         """Return a copy that lies in memory as an array does, and shares it as that does."""
@@ -228,10 +228,12 @@ class Memory:
             buffer[shift : shift + high - low] = np.frombuffer(content, np.uint8)
             start = buffer.__array_interface__["data"][0] + shift
             group = Group([], start, start + high - low)
-            found = self.groups[low] = memoryview(buffer), shift, group
-        view, shift, group = found
+            # not an array: views of a member have the member as their base, not this memory
+            memory = (ctypes.c_ubyte * len(buffer)).from_buffer(buffer)
+            found = self.groups[low] = memory, shift, group
+        memory, shift, group = found
         first = array.__array_interface__["data"][0] - low
-        made = np.ndarray(array.shape, array.dtype, view, shift + first, array.strides)
+        made = np.ndarray(array.shape, array.dtype, memory, shift + first, array.strides)
         group.members.append(made)
         return made
 

@@ -7,6 +7,7 @@ compiles once for each function, options and types, and keeps on disk.
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -74,10 +75,8 @@ class Form:
 
 
 def operator_named(name: str) -> Any:
-    """Return an operator of the users'."""
-    from importlib import import_module
-
-    return getattr(import_module("adcompiler"), name)
+    """Return an operator of the users', which stands in a module that imports this one."""
+    return getattr(sys.modules["adcompiler"], name)
 
 
 def form_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: Any) -> Form:
