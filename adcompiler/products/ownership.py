@@ -201,13 +201,10 @@ def owned_residuals(
         handed = [value, *(unstar(st.rhs.args[1]) for st in forward if gives_back(st))]  # type: ignore[union-attr]
         foreign |= {root for atom in handed for root in storage_of(atom, shared)
                     if is_mutable(unit.type(root))}
-    changed = {st.rhs.args[0] for st in forward if gives_back(st)}  # type: ignore[union-attr]
     copies: dict[Var, Atom] = {}
     with s.writing_to([]) as out:
         for var in saved:
-            if (holds_arrays(unit.type(var)) and storage_of(var, shared) & foreign) or (
-                var in changed and isinstance(unit.type(var), t.Object)
-            ):
+            if may_change(unit.type(var)) and storage_of(var, shared) & foreign:
                 copies[var] = copied(s, var, primal.origin)
     end = next((i for i, st in enumerate(forward) if gives_back(st)), len(forward))
     forward[end:end] = out
@@ -270,18 +267,14 @@ def shared_storage(block: Block, unit: Unit) -> dict[Atom, list[Atom]]:
     return shared
 
 
-def holds_arrays(type_: t.Type) -> bool:
-    """Say whether a value of this type may be an array, or a container of such.
+def may_change(type_: t.Type) -> bool:
+    """Say whether a value of this type may be an array, or hold what can be written into.
 
     What functions compiled on their own save for their pullbacks is of unknown type.
     """
     match type_:
-        case t.Array() | t.Unknown():
+        case t.Array() | t.Unknown() | t.List() | t.Dict() | t.Object():
             return True
         case t.Tuple(items):
-            return any(map(holds_arrays, items))
-        case t.Dict(_, items):
-            return True
-        case t.List():
-            return True
+            return any(map(may_change, items))
     return False

@@ -57,3 +57,45 @@ def test_functions_with_other_effects_are_refused(capsys):
         vjp(noisy, np.ones(4), np.ones(4))
     assert capsys.readouterr().out == ""
     assert grad(noisy)(np.ones(4), np.ones(4)).shape == (4,)
+
+
+class Journal:
+    def __init__(self, items):
+        self.items, self.w = items, 2.0
+
+
+def note_arrays(o, n):
+    for _ in range(n):
+        o.items.append(np.array([1.0, 2.0]) * o.w)
+    return np.sum(o.items[-1])
+
+
+def note_pairs(o, n):
+    for i in range(n):
+        o.items.append([o.w * i, o.w])
+    return sum(a for a, _ in o.items)
+
+
+def total(o):
+    return sum(o.items) * o.w
+
+
+def test_what_a_pullback_reads_of_an_instance_is_what_it_was_before_the_call():
+    for function, items, bars in (
+        (note_arrays, [], None), (note_arrays, [np.ones(2)], [np.zeros(2)]),
+        (note_pairs, [], None), (note_pairs, [[1.0, 3.0]], [[1.0, 0.0]]),
+    ):
+        o = Journal(list(items))
+        _, pullback = vjp(function, o, 3, argnums=(0,))
+        assert len(o.items) == len(items) + 3
+        (bar,) = pullback(1.0)
+        assert bar.w == 3.0 and repr(bar.items) == repr(bars)
+
+
+def test_instances_may_change_between_the_call_and_its_pullback():
+    o = Journal([1.0, 3.0])
+    value, pullback = vjp(total, o)
+    o.items.append(5.0)
+    o.items[0], o.w = 9.0, 7.0
+    (bar,) = pullback(1.0)
+    assert value == 8.0 and bar.items == [2.0, 2.0] and bar.w == 4.0
