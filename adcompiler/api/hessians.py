@@ -30,7 +30,7 @@ from adcompiler.dispatch.trees import MAX_UNITS, size_of, unit_batches, units
 from adcompiler.dispatch.written import (
     as_written, has_own_containers, of_so_many, sees_calls, takes_any_number, takes_keywords_only,
 )
-from adcompiler.errors import ADError, TooLongError, not_one_of
+from adcompiler.errors import ADError, TooLongError, UncoveredError, not_one_of
 from adcompiler.runtime import own
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
@@ -124,7 +124,7 @@ class Hessian(ComposedDerivative[P, Any]):
         seeds = units(x, self.rows[0].is_native)
         try:
             (rows,) = self.rows[0].second(*args).of_fitting(seeds)[1]
-        except TooLongError:
+        except (TooLongError, UncoveredError):
             raise
         except ADError:
             return None
@@ -300,7 +300,7 @@ def first_accepted(ways: list[Rows], *args: Any) -> Iterator[Any]:
         found = ways[0].at(*args)
         try:
             first = next(found, None)
-        except TooLongError:
+        except (TooLongError, UncoveredError):
             raise
         except ADError:
             ways.append(ways.pop(0))
@@ -311,7 +311,7 @@ def first_accepted(ways: list[Rows], *args: Any) -> Iterator[Any]:
         return
     try:
         yield from ways[0].at(*args)
-    except TooLongError:
+    except (TooLongError, UncoveredError):
         raise
     except ADError:
         ways.append(ways.pop(0))
@@ -374,7 +374,7 @@ def hvp(
                 continue
             try:
                 product = hvp(function, x, v, *rest, mode=one, backend=backend, **kwargs)
-            except TooLongError:
+            except (TooLongError, UncoveredError):
                 raise
             except ADError as error:
                 refused = refused or error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from adcompiler.api.emitted import Argnums, kept_derivative
 from adcompiler.dispatch.cotangents import Outline, outline
 from adcompiler.dispatch.linear_operators import linear_operator
-from adcompiler.errors import ADError, TooLongError
+from adcompiler.errors import ADError, TooLongError, UncoveredError
 from adcompiler.runtime import own
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def hessian_operator(
     product: Callable[[Any], Any]
     try:
         push = kept_derivative(gradient, "linearize", several)(*args, **kwargs)[1]
-    except TooLongError:
+    except (TooLongError, UncoveredError):
         raise
     except ADError:
         product = kept_derivative(gradient, "vjp", several)(*args, **kwargs)[1]

@@ -27,6 +27,7 @@ from adcompiler.runtime import project
 from adcompiler.runtime.masked import masked_product, masked_quotient, zero_product
 from adcompiler.runtime.masked_series import still_where_still
 from adcompiler.runtime.series import COEFFICIENTS
+from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 PRODUCTS = frozenset({"multiply", "divide"})
@@ -144,6 +145,7 @@ def steep_variables(block: Block) -> set[Atom]:
     return flow.forward(starts, lambda atom: True)
 
 
+@dataclass(frozen=True)
 class Masking:
     """Rewrites the products of values that are ``linear`` in seeds; ``varied`` ones are no masks.
 
@@ -151,16 +153,12 @@ class Masking:
     count as linear in their first factor.
     """
 
-    def __init__(
-        self, unit: Unit, linear: set[Atom], varied: frozenset[Var], steep: set[Atom] | None,
-        scaled: set[Atom], nowhere_zero: set[Atom],
-    ) -> None:
-        self.unit = unit
-        self.linear = linear
-        self.varied = varied
-        self.steep = steep
-        self.scaled = scaled
-        self.nowhere_zero = nowhere_zero
+    unit: Unit
+    linear: set[Atom]
+    varied: frozenset[Var]
+    steep: set[Atom] | None
+    scaled: set[Atom]
+    nowhere_zero: set[Atom]
 
     def block(self, block: Block) -> Block:
         """Return a block with its products masked, and those of the blocks inside."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from adcompiler.runtime.masked import masked_product, masked_quotient, zero_product
 from adcompiler.runtime.series import (
-    divisor, from_first, kind_of, number, of_coefficients, orders_of, silent,
+    from_first, of_coefficients, orders_of, quotient_with, silent,
 )
 
 
@@ -57,13 +57,13 @@ def zero_product_series(x: Any, dx: Any, y: Any, dy: Any) -> np.ndarray:
 @silent
 def masked_quotient_series(x: Any, dx: Any, y: Any, dy: Any, z: Any) -> np.ndarray:
     """Return the coefficients of ``z = masked_quotient(x, y)``, where ``y`` varies."""
-    a = [0.0] * (len(dy) + 1) if dx is None else orders_of(x, dx)
-    b, c = orders_of(y, dy), [number(z)]
-    first = divisor(b[0])
-    for k in range(1, len(b)):
-        rest = sum(zero_product(c[k - j], b[j]) for j in range(1, k + 1))
-        c.append(masked_quotient(a[k] - rest, first))
-    return from_first(c, kind_of(z))
+    return quotient_with(masked_quotient, masked_fold, x, dx, y, dy, z)
+
+
+def masked_fold(b: list[Any], c: list[Any]) -> Any:
+    """Return the sum of ``b[j] c[k - j]`` for ``j`` from 1 on, ``k`` being the next order of ``c``.
+    """
+    return sum(zero_product(c[-j], b[j]) for j in range(1, len(c) + 1))
 
 
 __all__ = [

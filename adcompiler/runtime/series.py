@@ -20,6 +20,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from adcompiler.errors import UncoveredError
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 COEFFICIENTS: dict[Any, tuple[int, ...]] = {}
@@ -111,11 +113,19 @@ def product_series(x: Any, dx: Any, y: Any, dy: Any) -> np.ndarray:
 @silent
 def quotient_series(x: Any, dx: Any, y: Any, dy: Any, z: Any) -> np.ndarray:
     """Return the coefficients of ``z = x / y``, where ``y`` varies and ``x`` may: ``x = y z``."""
+    return quotient_with(operator.truediv, folded, x, dx, y, dy, z)
+
+
+def quotient_with(
+    divide: Callable[[Any, Any], Any], fold: Callable[[Any, Any], Any], x: Any, dx: Any, y: Any,
+    dy: Any, z: Any,
+) -> np.ndarray:
+    """Return the coefficients of a quotient: ``fold`` sums the terms of lower orders of ``z``."""
     a = [0.0] * (len(dy) + 1) if dx is None else orders_of(x, dx)
     b, c = orders_of(y, dy), [number(z)]
     first = divisor(b[0])
     for k in range(1, len(b)):
-        c.append((a[k] - folded(b, c)) / first)
+        c.append(divide(a[k] - fold(b, c), first))
     return from_first(c, kind_of(z))
 
 
@@ -226,6 +236,28 @@ def modulus_series(x: Any, dx: Any, z: Any) -> np.ndarray:
     return hypot_series(np.real(x), dx.real, np.imag(x), dx.imag, z)
 
 
+@of_coefficients(0, 4, 5)
+def away_from_kink(dz: np.ndarray, z: Any, place: str, text: str, dx: Any, dy: Any) -> np.ndarray:
+    """Return the coefficients ``dz`` of the size ``z`` of what moves by ``dx`` and ``dy``.
+
+    Raises UncoveredError where the size is 0, and moves: it has no coefficients after the first.
+    """
+    if len(dz) > 1 and np.any(z == 0):
+        for d in (dz, dx, dy):
+            if d is not None and np.any((z == 0) & moving(d, np.shape(z))):
+                raise UncoveredError("a norm has no Taylor series at 0", place, text)
+    return dz
+
+
+def moving(d: Any, shape: tuple[int, ...]) -> Any:
+    """Return where something moves, for results of a shape; False where that is not known."""
+    moves = np.any(d != 0, axis=0)
+    if not shape:
+        return np.any(moves)
+    known = moves.ndim <= len(shape) and np.broadcast_shapes(moves.shape, shape) == shape
+    return moves if known else False
+
+
 # -- exponentials and logarithms -------------------------------------------------------------------
 
 
@@ -309,7 +341,7 @@ def tan_series(x: Any, dx: Any, y: Any, sign: float = 1.0) -> np.ndarray:
 
 
 __all__ = [
-    "COEFFICIENTS", "cos_series", "cosh_series", "exp_series", "exponent_series", "hypot_series",
-    "log_series", "modulus_series", "power_series", "product_series", "quotient_series",
-    "sin_series", "sinh_series", "tan_series",
+    "COEFFICIENTS", "away_from_kink", "cos_series", "cosh_series", "exp_series",
+    "exponent_series", "hypot_series", "log_series", "modulus_series", "power_series",
+    "product_series", "quotient_series", "sin_series", "sinh_series", "tan_series",
 ]

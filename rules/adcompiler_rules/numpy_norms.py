@@ -53,17 +53,27 @@ def slope_in_order(x, norm, ord, axis):
 def slope_in_elements(x, norm, slope, ord, axis):
     """Return the cotangent of the elements of vectors, of which ``slope`` is that of the norms."""
     size = np.abs(x)
-    direction = x / (size + (size == 0.0))
-    if isinstance(ord, int) and ord == 1:
-        return slope * direction
     if ord == 0:
         return np.zeros_like(x)
     if abs(ord) == np.inf:
         tied = size == norm
         count = np.count_nonzero(tied, axis=axis, keepdims=True)
-        return like(slope / count, slope) * tied * direction
+        return along(x, size, like(slope / count, slope) * tied)
+    if ord >= 2:  # twice differentiable where an element is 0
+        total = norm + (norm == 0.0)
+        return first_derivative(slope * (x / total) * (size / total) ** (ord - 2), slope, norm)
+    if isinstance(ord, int) and ord == 1:
+        return along(x, size, slope)
     ratio = (size + (size == 0.0)) / (norm + (norm == 0.0))
-    return slope * direction * ratio ** (ord - 1)
+    dx = along(x, size, slope * ratio ** (ord - 1))
+    return dx if ord == 1 else first_derivative(dx, slope, size)
+
+
+def along(x, size, slope):
+    """Return ``slope`` times elements over their sizes: signs, which are constant, of real ones."""
+    if np.iscomplexobj(x):
+        return first_derivative(slope * (x / (size + (size == 0.0))), slope, size)
+    return slope * np.sign(x)
 
 
 @rrule(np.linalg.norm, wrt=("x", "ord"), domain=norm_samples,

@@ -12,6 +12,7 @@ import numpy as np
 
 from adcompiler.rulekit import Call, alias, call, frule, non_differentiable, rrule
 from adcompiler.runtime import project
+from adcompiler.runtime.kinks import first_derivative
 from adcompiler.runtime.reductions import (
     aligned_shape,
     product_of_others,
@@ -228,9 +229,10 @@ def std_rule(
         y = np.std(a, axis=axis, dtype=dtype, ddof=lost, keepdims=keepdims, where=where, mean=mean)
 
     def std_pullback(dy):
-        slope = dy / (y + (y == 0.0))
-        slope = slope if keepdims or axis is None else np.expand_dims(slope, axis)
-        da = variance_slope(a, slope, lost, axis, where, mean)
+        dy = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        size = y if keepdims or axis is None else np.expand_dims(y, axis)
+        slope = dy / (size + (size == 0.0))
+        da = first_derivative(variance_slope(a, slope, lost, axis, where, mean), dy, size)
         dmean = None if mean is np._NoValue else project(-da, mean)
         return like(da, a), dmean
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from adcompiler.rulekit import Call, call, rrule
 from adcompiler.runtime import project
+from adcompiler.runtime.kinks import first_derivative
 from adcompiler.runtime.reductions import (
     cumprod_adjoint,
     product_of_others,
@@ -136,12 +137,14 @@ def nanstd_rule(
             a, axis=axis, dtype=dtype, ddof=lost, keepdims=keepdims, where=where, mean=mean)
 
     def nanstd_pullback(dy):
-        slope = dy / np.where(y == 0.0, 1.0, y)
-        slope = slope if keepdims or axis is None else np.expand_dims(slope, axis)
+        dy = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        size = y if keepdims or axis is None else np.expand_dims(y, axis)
+        slope = dy / np.where(size == 0.0, 1.0, size)
         counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
         count = np.count_nonzero(counted, axis=axis, keepdims=True)
         centred = np.where(counted, a - mean_of(a, counted, count, axis, mean), 0.0)
         da = like(slope / np.maximum(count - lost, 1), slope) * centred
+        da = first_derivative(da, dy, size)
         return like(da, a), None if mean is np._NoValue else project(-da, mean)
 
     return y, nanstd_pullback

@@ -152,8 +152,9 @@ scan(np.logaddexp, lambda x, y, out: np.exp(x - below(out)),
      lambda x, y, out: np.exp(y - below(out)), scans, "0 where both are -inf")
 scan(np.logaddexp2, lambda x, y, out: np.exp2(x - below(out)),
      lambda x, y, out: np.exp2(y - below(out)), scans, "0 where both are -inf")
-scan(np.hypot, lambda x, y, out: x / (out + (out == 0.0)),
-     lambda x, y, out: y / (out + (out == 0.0)), scans, "0 at the origin")
+scan(np.hypot, lambda x, y, out: first_derivative(x / (out + (out == 0.0)), 1.0, out),
+     lambda x, y, out: first_derivative(y / (out + (out == 0.0)), 1.0, out), scans,
+     "0 at the origin")
 scan(np.subtract, lambda x, y, out: np.ones_like(out), lambda x, y, out: -np.ones_like(out), scans)
 scan(np.divide, lambda x, y, out: 1.0 / y, lambda x, y, out: -out / y, scans)
 

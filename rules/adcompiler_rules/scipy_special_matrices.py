@@ -5,9 +5,11 @@ import scipy.linalg
 
 from adcompiler.rulekit import call, frule, non_differentiable, rrule
 from adcompiler.runtime.gathering import take_adjoint
+from adcompiler.runtime.kinks import first_derivative
 from adcompiler.runtime.reductions import matrix_norm_adjoint
 from adcompiler.runtime.scipy_solvers import toeplitz_adjoint
 from adcompiler.runtime.shaping import like
+from adcompiler_rules.numpy_norms import slope_in_elements
 from adcompiler_rules.scipy_samples import complex_normal
 
 non_differentiable(
@@ -118,7 +120,7 @@ def fiedler(a):
 
     def fiedler_pullback(dy):
         differences = np.expand_dims(a, 1) - a
-        directions = differences / (y + (y == 0.0))
+        directions = np.sign(differences)
         return like(np.sum((dy + np.transpose(dy)) * directions, 1), a)
 
     return y, fiedler_pullback
@@ -256,23 +258,11 @@ def norm(a, ord=None, axis=None, keepdims=False, check_finite=True):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         size = y if keepdims or axis is None else np.expand_dims(y, axis)
         if ord is None or ord == "fro" or (vector and ord == 2):
-            da = elements * (slope / (size + (size == 0.0)))
+            da = first_derivative(elements * (slope / (size + (size == 0.0))), slope, size)
         elif vector:
-            da = slope * vector_slopes(elements, size, ord, axis)
+            da = slope_in_elements(elements, size, slope, ord, axis)
         else:
             da = matrix_norm_adjoint(dy, a, ord, (0, 1) if axis is None else axis, keepdims)
         return like(da, a)
 
     return y, norm_pullback
-
-
-def vector_slopes(x, norm, ord, axis):
-    """Return the derivatives of a norm of vectors with respect to their elements."""
-    size = np.abs(x)
-    direction = x / (size + (size == 0.0))
-    if ord == 1:
-        return direction
-    if abs(ord) == np.inf:
-        tied = size == norm
-        return tied * direction / np.count_nonzero(tied, axis=axis, keepdims=True)
-    return direction * ((size + (size == 0.0)) / (norm + (norm == 0.0))) ** (ord - 1)

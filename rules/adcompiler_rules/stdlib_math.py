@@ -121,7 +121,8 @@ def hypot(*coordinates: Any) -> Any:
         if len(coordinates) == 2:
             dx, dz = dy * (coordinates[0] / size), dy * (coordinates[1] / size)
             return first_derivative(dx, dy, y), first_derivative(dz, dy, y)
-        return scale(first_derivative(dy, dy, y), tuple(x / size for x in coordinates))
+        unit = first_derivative(tuple(x / size for x in coordinates), dy, y)
+        return scale(first_derivative(dy, dy, y), unit)
 
     return y, hypot_pullback
 
@@ -140,7 +141,8 @@ def dist(p: Any, q: Any) -> Any:
     def dist_pullback(dy: Any) -> Any:
         size = y or 1.0
         unit = [(a - b).real / size for a, b in zip(p, q, strict=True)]
-        return like(scale(dy, unit), p), like(scale(-dy, unit), q)
+        slope, unit = first_derivative(dy, dy, y), first_derivative(unit, dy, y)
+        return like(scale(slope, unit), p), like(scale(-slope, unit), q)
 
     return y, dist_pullback
 

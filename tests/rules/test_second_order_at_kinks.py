@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from adcompiler import (
     ADError, grad, hessian, hvp, jvp, sparse_hessian, taylor, value_and_grad,
@@ -160,8 +161,18 @@ def test_norms_have_no_second_derivative_at_zero(mode):
             np.array([[1.28, -0.96], [-0.96, 0.72]]) * (3.0 if f is hypot else 1.0), rtol=1e-12)
 
 
+SIZES = (
+    lambda d: np.linalg.norm(d, 3), lambda d: np.linalg.norm(d, 1.5),
+    lambda d: np.linalg.norm(np.outer([1.0, 2.0], d)), lambda d: np.linalg.norm(d * 1j, 1),
+    lambda d: scipy.linalg.norm(d), lambda d: scipy.linalg.norm(d, 4),
+    lambda d: math.dist(d, [0.0, 0.0]), lambda d: math.hypot(d[0], d[1], d[0]),
+    lambda d: np.std(d), lambda d: np.nanstd(d, ddof=1),
+    lambda d: np.sum(np.hypot.accumulate(d)),
+)
+
+
 def test_other_operators_refuse_too():
-    for f in (norm, hypot, hypot_of_numbers, size_of_complex, reduced):
+    for f in (norm, hypot, hypot_of_numbers, size_of_complex, reduced, *SIZES):
         for second in (lambda f: hvp(f, np.zeros(2), np.ones(2)),
                        lambda f: sparse_hessian(f)(np.zeros(2)),
                        lambda f: grad(lambda x: np.sum(grad(f)(x)))(np.zeros(2))):
@@ -190,3 +201,47 @@ def test_norms_that_nothing_depends_on_may_be_zero(mode):
     for f in (distances, energies):
         moved = [(grad(f)(x + 1e-5 * e) - grad(f)(x - 1e-5 * e)) / 2e-5 for e in np.eye(6)]
         np.testing.assert_allclose(hessian(f, mode=mode)(x), moved, atol=1e-8)
+
+
+def slopes(f, x, h=1e-6):
+    """Return the Hessian by differences of the gradient."""
+    return np.array([(grad(f)(x + h * e) - grad(f)(x - h * e)) / (2 * h) for e in np.eye(len(x))])
+
+
+def test_elements_of_norms_may_be_zero():
+    x = np.array([0.0, 0.7, -1.2])
+    for norm_of in (np.linalg.norm, scipy.linalg.norm):
+        for order in (2, 2.0, 3, 3.0, 4):
+            f = lambda x, order=order, norm_of=norm_of: norm_of(x, order)  # noqa: E731
+            np.testing.assert_allclose(hessian(f)(x), slopes(f, x), atol=1e-5)
+        for order in (1, np.inf, -np.inf):  # as the sums and extremes of sizes that they are
+            f = lambda x, order=order, norm_of=norm_of: norm_of(x, order)  # noqa: E731
+            assert not np.any(hessian(f)(x)) and not np.any(hessian(f)(np.zeros(3)))
+    f = lambda x: np.sum(scipy.linalg.fiedler(x))  # noqa: E731
+    assert not np.any(hessian(f)(np.array([1.0, 1.0, 2.0])))
+
+
+def test_norms_have_no_series_at_zero():
+    zero, moving = np.zeros(2), np.array([[0.6, 0.8], [0.1, 0.0], [0.0, 0.0]])
+    for f in (norm, hypot, hypot_of_numbers, size_of_complex, lambda d: np.cos(np.linalg.norm(d)),
+              lambda d: np.sum(np.cos(np.linalg.norm(np.stack([d, d]), axis=1)))):
+        with pytest.raises(ADError, match=r"(?s)test_second_order_at_kinks.py:\d+.*at 0"):
+            taylor(f, (zero,), (moving,))
+        taylor(f, (zero,), (moving[:1],))
+        found = taylor(f, (zero,), (0.0 * moving,))[1]
+        assert not np.any(found)
+        t = np.array([1e-2, 2e-2])
+        _, found = taylor(f, (np.array([0.3, 0.4]),), (moving,))
+        at = [f(np.array([0.3, 0.4]) + sum(moving[k] * h ** (k + 1) for k in range(3))) for h in t]
+        series = [f(np.array([0.3, 0.4])) + sum(found[k] * h ** (k + 1) for k in range(3))
+                  for h in t]
+        np.testing.assert_allclose(at, series, atol=1e-6)
+
+
+def test_the_default_mode_does_not_look_for_one_that_overlooks_the_kink():
+    for f in (lambda x: np.linalg.norm(x**2), lambda x: np.linalg.norm(np.outer(x, x))):
+        for _ in range(2):
+            with pytest.raises(ADError, match="at 0"):
+                hessian(f)(np.zeros(2))
+            with pytest.raises(ADError, match="at 0"):
+                hvp(f, np.zeros(2), np.ones(2))

@@ -28,20 +28,25 @@ from adcompiler.derive.forward.transposing import form_only, sources_of
 from adcompiler.derive.reverse.calls import plain_function
 from adcompiler.derive.slopes import is_steep
 from adcompiler.derive.taylor.recurrences import RESULT, is_of_numbers, recurrence
-from adcompiler.errors import NotBatchable
+from adcompiler.derive.refusals import users
+from adcompiler.derive.rules import is_complex
+from adcompiler.errors import NotBatchable, place_text
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Let, Loop, Origin, Pack, Rhs, Star, Var, unstar,
+    NONE, Atom, Attribute, Block, Call, Const, Let, Loop, Origin, Pack, Rhs, Star, Var, unstar,
 )
 from adcompiler.ir.visit import definitions, renamed, substitute_block, walk
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.problems import name_of
 from adcompiler.runtime.batches import count_seeds
+from adcompiler.runtime.series import away_from_kink
 from adcompiler.runtime.series_algebra import multilinear_series
 from adcompiler.runtime.series_equations import first_rate, integrated, rates
 from adcompiler.specialise.evaluator import Specialiser
 
+SIZES = frozenset({"norm", "hypot", "std"})
+"""What functions mean that have no series where their value is 0."""
 DEPTH = 4
 """How many differential equations may be followed inside of one another."""
 
@@ -80,6 +85,24 @@ class SeriesForwarder(Forwarder):
                 self.by_equation(rule, rhs, target, args, kwargs, origin)
         finally:
             self.tangents.table.update(hidden)
+            self.check_kink(rule, target, args, origin)
+
+    def check_kink(
+        self, rule: Rule, target: Var, args: Sequence[Atom | Star], origin: Origin
+    ) -> None:
+        """Write that the size of something has a series only where it is not 0."""
+        table, unit = self.tangents, self.s.unit
+        coefficients = table.table.get(target)
+        types = [t.BOTTOM if isinstance(a, Star) else unit.type(a) for a in args]
+        if coefficients is None or not is_size(rule, types):
+            return
+        moves = [self.dual_of(unstar(a), origin) or NONE for a, type_ in zip(
+            args, types, strict=True) if isinstance(type_, t.Scalar | t.Array)]
+        at = users(origin)
+        place = Const(place_text(at.file, at.line, at.column, short=True))
+        given = [coefficients, table.value(target), place, Const(at.text.strip())]
+        given += [*moves, NONE, NONE][:2]
+        self.enter_series(target, away_from_kink, given, origin)
 
     def hide_forms(self, rule: Rule, args: Sequence[Atom | Star]) -> dict[Var, Atom]:
         """Take away the coefficients of arguments of which only the form matters; return them."""
@@ -323,6 +346,12 @@ class SeriesForwarder(Forwarder):
         if isinstance(s.unit.type(slope), t.Array):
             s.unit.shapes[dy] = s.unit.shape_class(slope)
         return dy
+
+
+def is_size(rule: Rule, types: Sequence[t.Type]) -> bool:
+    """Say whether a function gives the size of what it is given, of several numbers."""
+    means = REGISTRY.facts(rule.function).means
+    return means in SIZES or (means == "absolute" and is_complex(types[0]))
 
 
 def again(s: Specialiser, body: Block, result: Var) -> Block:
