@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from adcompiler.frontend.scope import Scope
@@ -45,13 +46,15 @@ class Memo:
 
     ``holder`` is the variable, or name, that leads to it; ``sources`` are the parameters and
     captured variables that the stored value is computed from. It may be ``sized``: what decides
-    whether it runs reads no more of the holder than its length.
+    whether it runs reads no more of the holder than its length. ``whole`` says that the holder is
+    the container, not what an attribute or item of it leads to.
     """
 
     holder: Any
     sources: tuple[Var, ...]
     origin: Origin
     sized: bool = False
+    whole: bool = False
 
 
 def note_memos(s: Writer, function: Function, env: Env, scope: Scope | None) -> None:
@@ -65,6 +68,10 @@ def note_memos(s: Writer, function: Function, env: Env, scope: Scope | None) -> 
             memo.sized or memo.holder in given_by_callers
         ):
             continue  # arrays have a length from the beginning; what they hold is an argument's
+        if memo.whole and isinstance(memo.holder, str) and isinstance(
+            scope.lookup(memo.holder)[1], ModuleType
+        ):
+            continue  # `np.add(x, y, out=z)` calls a function
         if is_outside(s, memo.holder, env, scope):
             given = tuple(s.value(source, env) for source in memo.sources)
             s.unit.writes.memos.append((given, memo.origin))
@@ -152,7 +159,8 @@ class Finder:
                 continue
             sources = tuple(self.leaves(values))
             if sources:
-                yield Memo(place[0], sources, origin, read is not None and place not in read)
+                sized = read is not None and place not in read
+                yield Memo(place[0], sources, origin, sized, len(place) == 1)
 
     def stores(
         self, statements: Iterable[Any], methods: Collection[str], assigned: bool = True

@@ -205,6 +205,24 @@ def memo_made_here(x):
     return value(6)
 
 
+def shifted(x, out=None):
+    if np.any(np.isnan(x)):
+        x = x.copy()
+    if out is None:
+        out = np.empty_like(x)
+    np.add(x, 1.0, out=out)
+    return out
+
+
+@supported
+def function_of_a_module_that_is_named_as_a_method(x):
+    out = np.empty(3)
+    if np.any(x > 2.0):
+        np.add(x, 1.0, out=out)
+    shifted(x * x, out[1:]) if len(x) == 2 else shifted(x * x)
+    return np.sum(shifted(x * 2.0, out) * x)
+
+
 @supported
 def record_of_the_best(x):
     loss = np.sum(x * x)
