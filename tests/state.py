@@ -128,6 +128,10 @@ class Walk:
         elif isinstance(one, types.MethodType):
             yield f"{path}.__self__", one.__self__
             yield f"{path}.__func__", one.__func__
+        elif isinstance(one, functools.partial):
+            yield f"{path}.func", one.func
+            yield from ((f"{path}.args[{k}]", v) for k, v in enumerate(one.args))
+            yield from ((f"{path}.keywords[{k!r}]", v) for k, v in one.keywords.items())
         elif isinstance(one, types.ModuleType):
             return  # what is named of it is met by the code that names it
         elif isinstance(one, types.CellType):

@@ -155,6 +155,19 @@ def of_defaults(x, a=np.zeros(2), *, kept=Kept()):  # noqa: B008
     return a[0] * kept.n * kept.u[0]
 
 
+def counts(x, memo=[0.0], *, u=np.zeros(2)):  # noqa: B006, B008
+    """Be compiled on its own, as it is long."""
+    memo[0] += 1.0
+    u[1] = u[1] + memo[0]
+    y = ((((((x + 1.0) * x + 2.0) * x + 3.0) * x + 4.0) * x + 5.0) * x + 6.0) * x * 0.1
+    z = ((((((y + 1.0) * y + 2.0) * y + 3.0) * y + 4.0) * y + 5.0) * y + 6.0) * y * 0.1
+    return z * memo[0] + x * u[1]
+
+
+def of_defaults_of_a_function_called_twice(x):
+    return counts(x) * counts(x * x)
+
+
 def only_read(x, weights=np.ones(2), table={"k": 2.0}):  # noqa: B006, B008
     return Buffers.data[1] + weights[0] * x * x * table["k"] * Buffers.table["n"]
 
@@ -163,6 +176,7 @@ def test_writes_into_objects_outside_are_given_back():
     for f in (
         class_array, class_containers, through_instances, inherited, in_a_branch, augmented,
         registered, given_to_numpy, of_functions, of_itself, of_cells, of_defaults,
+        of_defaults_of_a_function_called_twice,
     ):
         check_modes(f)
 

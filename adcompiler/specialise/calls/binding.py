@@ -188,8 +188,10 @@ def literal(
         if path is not None and kind != "attr":
             s.unit.relied.facts[*path, step] = value
         if kind == "attr":
-            return s.heap.attribute_value(owner, str(key), type_, "owner", origin)
-        return s.heap.held_value(owner, kind, key, type_, origin)
+            held = s.heap.attribute_value(owner, str(key), type_, "owner", origin)
+        else:
+            held = s.heap.held_value(owner, kind, key, type_, origin)
+        return s.heap.current(held, origin)  # it may have been written into by an earlier call
     if kind == "attr":
         return s.let(Attribute(owner, str(key)), type_, str(key), origin)
     holder = s.let(Attribute(owner, kind), t.UNKNOWN, kind, origin)
