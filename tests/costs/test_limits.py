@@ -17,6 +17,7 @@ import pytest
 
 from adcompiler import grad
 from adcompiler.errors import TooLargeError
+from tests.lanes import one_in
 
 slow = pytest.mark.skipif("ADCOMPILER_LIMITS" not in os.environ, reason="ADCOMPILER_LIMITS=1")
 
@@ -62,9 +63,9 @@ def slope(f: Any, x: float) -> float:
     return (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
 
 
-@pytest.mark.parametrize("text", [
+@pytest.mark.parametrize("text", one_in(2, [
     early_returns(30), attempts(20), helpers(300, ONCE), helpers(14, TWICE), helpers(16, IN_ARMS),
-], ids=["30 early returns", "20 try", "300 helpers", "14 that call twice", "16 that call in arms"])
+]), ids=["30 early returns", "20 try", "300 helpers", "14 that call twice", "16 that call in arms"])
 def test_long_programs_are_compiled(
     text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -70,6 +70,7 @@ def test_ends_and_times_of_outputs_move():
     agrees(ends, P, h=1e-4)
 
 
+@pytest.mark.thorough
 def test_backwards_in_time():
     agrees(lambda p: integrate.solve_ivp(
         lambda t, y: p[0] * y + t * p[1], (1.0, -p[2]), p[:1], **FINE).y[0, -1], P, h=1e-4)

@@ -144,7 +144,7 @@ def test_hessians(f, mode):
     np.testing.assert_allclose(hessian(f, mode=mode)(X), wanted, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("f", programs, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", one_in(2, programs), ids=lambda f: f.__name__)
 def test_gradients_of_what_is_computed_of_gradients(f):
     weights = np.array([1.0, -0.5, 2.0])
 

@@ -173,7 +173,7 @@ def matrices_through_functions(x):
     return np.sum(element(A, B) ** 2) + A.shape[0] + (3.0 if sp.issparse(A) else 0.0)
 
 
-@pytest.mark.parametrize("function, modes", in_turn(programs))
+@pytest.mark.parametrize("function, modes", in_turn(programs, every=2))
 def test_programs_agree_in_every_mode(function, modes):
     agrees_in_every_mode(function, X, modes)
 

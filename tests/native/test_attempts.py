@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from adcompiler import UnsupportedError, compiled, jvp, value_and_grad
+from tests.lanes import one_in
 from tests.native.test_backends_agree import outcome, same, watched
 
 pytestmark = pytest.mark.usefixtures("plain_loops")
@@ -279,14 +280,18 @@ def test_lists_that_handlers_may_see_are_changed_in_python() -> None:
         value_and_grad(appends_outside, backend="native")(X, 5)
 
 
-def test_compiled_loops(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+@pytest.mark.parametrize("program, args", one_in(2, [
+    (breaks_inner_loops, (X, 5.0)), (logs, (2.5, 5)), (nested, (X[2:], 3)),
+    (overflows, (1.5, 4)), (with_else_and_finally, (2.5, 5)),
+]))
+def test_compiled_loops(
+    program: Any, args: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
     pytest.importorskip("numba")
     monkeypatch.delenv("ADCOMPILER_NATIVE")
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", str(tmp_path))
-    for program, args in ((breaks_inner_loops, (X, 5.0)), (logs, (2.5, 5)), (nested, (X[2:], 3)),
-                          (overflows, (1.5, 4)), (with_else_and_finally, (2.5, 5))):
-        expected = value_and_grad(program)(*args)
-        native = value_and_grad(program, backend="native")
-        came = watched(native, *args)
-        assert same(native(*args), expected)
-        assert came == [True]
+    expected = value_and_grad(program)(*args)
+    native = value_and_grad(program, backend="native")
+    came = watched(native, *args)
+    assert same(native(*args), expected)
+    assert came == [True]

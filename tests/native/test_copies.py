@@ -19,6 +19,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.pieces import with_pieces_in_place
 from adcompiler.backends.native.printer import printed
 from adcompiler.backends.native.writer import Writer
+from tests.lanes import one_in
 
 ZERO, ONE, N = Number(0), Number(1), Name("n")
 GIVEN = (Parameter("x", FLOAT, 1, 0), Parameter("n", "int64", None, 1))
@@ -306,7 +307,8 @@ def test_values_and_derivatives_are_those_of_python(program: Any, x: Any) -> Non
     check(loss, x, grad)
 
 
-@pytest.mark.parametrize("x", [LAYOUTS["every other"], LAYOUTS["read-only"]], ids=["A", "R"])
+@pytest.mark.parametrize(
+    "x", one_in(2, [LAYOUTS["every other"], LAYOUTS["read-only"]]), ids=["A", "R"])
 def test_of_compiled_loops(x: Any) -> None:
     pytest.importorskip("numba")
     check(reaction, x, jacfwd)

@@ -22,7 +22,7 @@ import pytest
 import adcompiler as ad
 from tests.lanes import one_in
 
-PARTS = 60
+PARTS = 120
 """How many parts the calls are cut into, of which the first is in the first lane."""
 
 WITH_AXES = ["np.sum", "np.mean", "np.prod", "np.max", "np.min", "np.ptp", "np.std", "np.var", "np.cumsum", "np.cumprod", "np.nansum", "np.nanmean", "np.nanprod", "np.nanmax", "np.nanmin", "np.nanstd", "np.nanvar", "np.nancumsum", "np.nancumprod", "np.median", "np.nanmedian", "np.average", "np.add.reduce", "np.multiply.reduce", "np.maximum.reduce", "np.minimum.reduce", "np.logaddexp.reduce", "np.logaddexp2.reduce", "np.fmax.reduce", "np.fmin.reduce", "np.hypot.reduce", "np.add.accumulate", "np.multiply.accumulate", "np.maximum.accumulate", "np.cumulative_sum", "np.cumulative_prod", "np.linalg.norm", "scipy.special.logsumexp", "scipy.special.softmax", "scipy.special.log_softmax", "np.sort", "np.flip", "np.squeeze", "scipy.stats.gmean", "scipy.stats.zscore"]  # noqa: E501

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -16,6 +17,7 @@ from scipy.optimize import minimize
 
 import adcompiler
 from adcompiler import parallel
+from tests.lanes import one_in
 from tests.parallel import programs
 
 RNG = np.random.default_rng(0)
@@ -255,8 +257,8 @@ def test_data_without_such_parts(data: Any, count: Any, said: str) -> None:
 # --- Jacobians ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ["forward", "reverse"])
-@pytest.mark.parametrize("at_once", [None, 1, 3, 100])
+@pytest.mark.parametrize("mode, at_once", one_in(3, itertools.product(
+    ["forward", "reverse"], [None, 1, 3, 100])))
 def test_jacobians(executor: Executor, mode: str, at_once: int | None) -> None:
     u = RNG.normal(size=11)
     for function in (programs.field, programs.tall):
@@ -275,8 +277,8 @@ def test_jacobians_in_structures(executor: Executor) -> None:
                 np.testing.assert_allclose(one, other, rtol=1e-14)
 
 
-@pytest.mark.parametrize("kind", ["auto", "column", "row", "bidirectional"])
-@pytest.mark.parametrize("at_once", [None, 1, 2])
+@pytest.mark.parametrize("kind, at_once", one_in(5, itertools.product(
+    ["auto", "column", "row", "bidirectional"], [None, 1, 2])))
 def test_sparse_jacobians(executor: Executor, kind: str, at_once: int | None) -> None:
     u = RNG.normal(size=30)
     found = parallel.sparse_jacobian(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import scipy.integrate
 
 from adcompiler import UnsupportedError, grad, hessian, jvp, value_and_grad, vjp
+from tests.lanes import one_in
 from tests.language.check import check
 
 
@@ -83,8 +85,8 @@ def with_stores(x: Any) -> Any:
     return total
 
 
-@pytest.mark.parametrize("mode", [None, "fwd_adj", "adj_adj", "adj_fwd", "fwd_fwd"])
-@pytest.mark.parametrize("f", [with_items, with_stores])
+@pytest.mark.parametrize("f, mode", one_in(3, itertools.product(
+    [with_items, with_stores], [None, "fwd_adj", "adj_adj", "adj_fwd", "fwd_fwd"])))
 def test_hessians_of_loops_over_dicts(f: Any, mode: str | None) -> None:
     x = np.array([1.0, 2.0])
     try:

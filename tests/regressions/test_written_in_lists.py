@@ -5,10 +5,13 @@ The sweep wrote into it while a cotangent was another name for it.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from adcompiler.testing import check_grads
+from tests.lanes import one_in
 
 
 def ends(y, z, how):
@@ -59,9 +62,9 @@ def kept_in_a_list(x, n, how):
     return ends(states[-1], states[-2], how)
 
 
-@pytest.mark.parametrize("how", ["product", "inner", "scaled", "parts"])
-@pytest.mark.parametrize("n", [0, 1, 2, 3])
-@pytest.mark.parametrize("function", [one_element, a_part, in_two_loops, kept_in_a_list])
+@pytest.mark.parametrize("function, how, n", one_in(3, itertools.product(
+    [one_element, a_part, in_two_loops, kept_in_a_list], ["product", "inner", "scaled", "parts"],
+    [0, 1, 2, 3])))
 def test_a_cotangent_is_not_what_the_sweep_restores(function, n, how):
     x = np.linspace(0.4, 0.9, 5)
     check_grads(lambda x: function(x, n, how), (x,), order=1)

@@ -68,7 +68,7 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize("rule", one_in(2, share(RULES, 24)), ids=rule_name)
+@pytest.mark.parametrize("rule", one_in(4, share(RULES, 24)), ids=rule_name)
 def test_gradient_below_a_constant(rule: Any) -> None:
     rng = np.random.default_rng(0)
     problems: list[str] = []

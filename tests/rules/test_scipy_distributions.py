@@ -135,7 +135,7 @@ def test_densities_agree_with_differences(law):
         agrees(law, of_density(getattr(stats, law.name)), known(law, True), True)
 
 
-@pytest.mark.parametrize("law", one_in(12, LAWS, whole=True), ids=lambda law: law.name)
+@pytest.mark.parametrize("law", one_in(24, LAWS, whole=True), ids=lambda law: law.name)
 def test_distribution_functions_agree_with_differences(law):
     shapes = {law.names[place - 4] for place in known(law, False)[4:]}
     second = bool(law.density or law.slopes) and shapes.isdisjoint(law.rigid)

@@ -97,7 +97,7 @@ def differences(rule):
         yield inner(direction, pullback(weights)), wanted, call
 
 
-@pytest.mark.parametrize("rule", some_of_each(kinds(4, 100), RULES), ids=rule_name)
+@pytest.mark.parametrize("rule", some_of_each(kinds(8, 100), RULES), ids=rule_name)
 def test_the_derivative_of_a_pullback_agrees_with_differences(rule):
     name = rule_name(rule)
     with warnings.catch_warnings():
