@@ -52,7 +52,7 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize("rule", some_of_each(kinds(2, 10), RULES), ids=rule_name)
+@pytest.mark.parametrize("rule", some_of_each(kinds(3, 20), RULES), ids=rule_name)
 def test_pushforward_agrees_with_pullback(rule):
     rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
     name, refusals = rule_name(rule), []

@@ -9,6 +9,7 @@ import pytest
 
 import adcompiler as ad
 from adcompiler.testing import check_grads
+from tests.lanes import one_in
 
 
 def reaction(u, v, n):
@@ -78,12 +79,15 @@ def test_fewer_axes_are_the_last_ones():
     assert "unbroadcast" not in text
 
 
-@pytest.mark.parametrize("n", [0, 1, 4])
-@pytest.mark.parametrize("function", [reaction, forced, until, outer])
-@pytest.mark.parametrize(("u", "v"), [
+STRETCHED = [
     (A, B), (A, ROW), (COLUMN, A), (ROW, COLUMN), (A, COLUMN), (ROW, A), (A[:0], B[:0]),
     (A.T, B.T), (A, 0.5), (A[:, ::-2], B[:, ::2]), (A[0], B[0]), (A, B[0]), (B[0], A),
-])
+]
+
+
+@pytest.mark.parametrize("function, n, u, v", one_in(5, [
+    (function, n, u, v) for function in (reaction, forced, until, outer) for n in (0, 1, 4)
+    for u, v in STRETCHED]))
 def test_stretched_arrays_too(function, u, v, n):
     if function is reaction and np.ndim(u) < 2:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.backends.native import array_items
 from adcompiler.dispatch import Options
 from adcompiler.errors import UnsupportedError
+from tests.lanes import one_in
 from tests.native.test_arrays_agree import close
 
 pytestmark = pytest.mark.usefixtures("plain_loops")
@@ -139,8 +141,7 @@ PROGRAMS = [
 named = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 
 
-@named
-@pytest.mark.parametrize("count", [10, 9])
+@pytest.mark.parametrize("program, count", one_in(3, itertools.product(PROGRAMS, [10, 9])))
 def test_jacobians_are_the_same(program: Any, count: int) -> None:
     x = X[:count]
     kept = x.copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.rolling import in_parts, unwrapped, wrapped
 from adcompiler.backends.native.writer import Writer
+from tests.lanes import one_in
 from tests.native.test_backends_agree import outcome, same
 from tests.native.test_fusing import loops_of
 
@@ -102,9 +104,8 @@ RNG = np.random.default_rng(5)
 PLATES = [(3, 3), (5, 4), (4, 7), (2, 3), (1, 4), (3, 0), (0, 3)]
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 7])
-@pytest.mark.parametrize("function", [ring, written_after, whole])
-@pytest.mark.parametrize("n", [0, 2])
+@pytest.mark.parametrize("function, size, n", one_in(5, itertools.product(
+    [ring, written_after, whole], [0, 1, 2, 3, 4, 7], [0, 2])))
 def test_native_loops_give_what_python_gives(function: Any, size: int, n: int) -> None:
     agree(function, RNG.normal(size=size), 0.3, n)
     agree(function, RNG.normal(size=2 * size)[::2], 0.3, n)

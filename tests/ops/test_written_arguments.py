@@ -22,6 +22,7 @@ import pytest
 from scipy import ndimage
 
 from adcompiler import ADError, value_and_grad
+from tests.lanes import one_in
 from tests.ops.forms import A, IN_PLACE, forms_of_ndimage, forms_with_out, text_of
 from tests.together import each
 
@@ -66,12 +67,12 @@ def check(form: str) -> None:
         assert np.allclose(gradient, differences(f), atol=1e-5)
 
 
-@each("form", dict.fromkeys(forms_with_out()), parts=4)
+@each("form", one_in(2, dict.fromkeys(forms_with_out())), parts=4)
 def test_arrays_for_results_of_numpy(form):
     check(form)
 
 
-@each("form", dict.fromkeys(forms_of_ndimage()))
+@each("form", one_in(2, dict.fromkeys(forms_of_ndimage())))
 def test_arrays_for_results_of_ndimage(form):
     check(form)
 

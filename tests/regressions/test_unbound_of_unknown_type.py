@@ -1,9 +1,12 @@
 """A variable of unknown type without a value raises as in Python; None may be its value."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from adcompiler import jvp, vjp
+from tests.lanes import one_in
 
 
 def by_branches(x, n, q0):
@@ -79,9 +82,8 @@ def outcome(f, *args):
         return str(error)
 
 
-@pytest.mark.parametrize("f", PROGRAMS)
-@pytest.mark.parametrize("n", range(3))
-@pytest.mark.parametrize("q0", [None, "text", [1.0], (1.0, 2.0), {"a": 1.0}, np.ones(2)], ids=repr)
+@pytest.mark.parametrize("f, n, q0", one_in(5, itertools.product(
+    PROGRAMS, range(3), [None, "text", [1.0], (1.0, 2.0), {"a": 1.0}, np.ones(2)])))
 def test_what_python_gives(f, n, q0):
     expected = outcome(f, 1.5, n, q0)
     for got in (

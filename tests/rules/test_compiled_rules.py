@@ -355,7 +355,7 @@ def samples_to_compile(rule, rng):
     return calls[::5] if rule.partials and rule_name(rule).startswith("scipy.") else calls
 
 
-@pytest.mark.parametrize("rule", some_of_each(kinds(6, 40), share(RULES, 2)), ids=rule_name)
+@pytest.mark.parametrize("rule", some_of_each(kinds(9, 60), share(RULES, 2)), ids=rule_name)
 def test_compiled_call_agrees_with_rule(rule):
     rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
     problems = []

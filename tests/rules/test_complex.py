@@ -136,7 +136,7 @@ def test_most_rules_take_complex_numbers():
 
 
 @MAYBE_COMPLEX
-@each("rule", one_in(4, RULES), ids=rule_name, parts=8)
+@each("rule", one_in(8, RULES), ids=rule_name, parts=4)
 def test_rule_agrees_with_differences_of_real_and_imaginary_parts(rule):
     rng, taken = np.random.default_rng(0), 0
     for call in varied(rule):

@@ -119,7 +119,7 @@ NUMPY_RULES = [rule for rule in RULES if rule.domain
                and not rule_name(rule).startswith(("adcompiler.runtime", "cmath"))]
 
 
-@pytest.mark.parametrize("rule", one_in(4, share(NUMPY_RULES, 2)), ids=rule_name)
+@pytest.mark.parametrize("rule", one_in(8, share(NUMPY_RULES, 2)), ids=rule_name)
 def test_pullback_in_single_precision(rule):
     rng = np.random.default_rng(1)
     warnings.simplefilter("ignore")

@@ -1,5 +1,7 @@
 """Linear NumPy functions on memory layouts, precisions and 0-d arrays; what is refused."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.comparison import inner
 from adcompiler.rulekit.testing import rule_function
 from adcompiler.runtime import gathering, joining, padding, products, shaping
+from tests.lanes import one_in
 
 
 def assert_cotangents_return_to_their_elements(function, x, *args, **kwargs):
@@ -43,9 +46,8 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("function", [np.ravel, np.ndarray.flatten, np.ndarray.ravel])
+@pytest.mark.parametrize("function, layout, order", one_in(5, itertools.product(
+    [np.ravel, np.ndarray.flatten, np.ndarray.ravel], LAYOUTS, ["C", "F", "A", "K"])))
 def test_flattening_in_memory_order(function, layout, order):
     assert_cotangents_return_to_their_elements(function, LAYOUTS[layout], order=order)
 

@@ -129,7 +129,7 @@ def agrees(law, f, argnums, second):
         np.testing.assert_allclose(again, wanted, **near)
 
 
-@pytest.mark.parametrize("law", one_in(12, LAWS, whole=True), ids=lambda law: law.name)
+@pytest.mark.parametrize("law", one_in(24, LAWS, whole=True), ids=lambda law: law.name)
 def test_densities_agree_with_differences(law):
     if law.density or law.slopes:
         agrees(law, of_density(getattr(stats, law.name)), known(law, True), True)

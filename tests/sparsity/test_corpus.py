@@ -1,11 +1,13 @@
 """Programs of the corpus: no nonzero of their derivatives is missing from their patterns."""
 
 import copy
+import itertools
 
 import numpy as np
 import pytest
 
 from adcompiler import UnsupportedError, jacobian_sparsity
+from tests.lanes import one_in
 from tests.corpus.test_corpus import PROGRAMS
 from tests.sparsity.check import dense_jacobian, missing
 
@@ -15,8 +17,8 @@ BY_VALUE = {"longstaff_schwartz", "cell_list_density"}
 """Programs with arrays, or keys of dicts, whose number depends on the values."""
 
 
-@pytest.mark.parametrize("mode", ["global", "local"])
-@pytest.mark.parametrize("program", QUICK, ids=str)
+@pytest.mark.parametrize(
+    "program, mode", one_in(3, itertools.product(QUICK, ["global", "local"])), ids=str)
 def test_nothing_is_missing(program, mode):
     args = program.samples(np.random.default_rng(0))
     if mode == "global" and str(program) in BY_VALUE:
