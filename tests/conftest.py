@@ -62,12 +62,17 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(autouse=True, scope="session")
 def cache_of_its_own(tmp_path_factory):
-    """One for all processes of a run: what one test has compiled, another one reads."""
+    """One for all processes of a run: what one test has compiled, another one reads.
+
+    ``ADCOMPILER_TESTS_CACHE`` names a directory that later runs read, too.
+    """
     before = os.environ.get("ADCOMPILER_CACHE_DIR")
     place = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         place = place.parent
-    os.environ["ADCOMPILER_CACHE_DIR"] = str(place / "adcompiler_cache")
+    kept = os.environ.get("ADCOMPILER_TESTS_CACHE", "")
+    os.environ["ADCOMPILER_CACHE_DIR"] = os.path.abspath(kept) if kept else str(
+        place / "adcompiler_cache")
     yield
     if before is None:
         del os.environ["ADCOMPILER_CACHE_DIR"]
