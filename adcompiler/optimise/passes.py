@@ -49,7 +49,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("direct_stores", lambda block, unit, purity: direct_stores(block, unit)),
     ("needless_copies", lambda block, unit, purity: needless_copies(block, unit, purity)),
     ("subscripts", lambda block, unit, purity: sink_subscripts(block, unit)),
-    ("needless_marks", lambda block, unit, purity: without_needless_marks(block)),
+    ("needless_marks", lambda block, unit, purity: without_needless_marks(block, purity)),
     ("dead_code_again", _dead_code),
     ("saved_less", lambda block, unit, purity: saved_less(block, unit, purity)),
     ("join_tapes", lambda block, unit, purity: join_tapes(block, unit, purity)),

@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import (
     Statement, Var, operands, unstar,
 )
 from adcompiler.ir.regions import altered
-from adcompiler.ir.visit import direct_uses, walk, with_blocks
+from adcompiler.ir.visit import blocks_of, direct_uses, walk, with_blocks
 from adcompiler.ops.counts import takes
 from adcompiler.ops.partial_functions import raises_for_values
 from adcompiler.ops.facts import ANY, ARRAYS, INTEGERS, ITERABLES, PLAIN, VALUES
@@ -45,16 +45,34 @@ def with_raising_kept(
     return _Raising(unit, purity, read, asked, by_itself).block(block).statements
 
 
-def without_needless_marks(block: Block) -> Block:
-    """Return ``block`` without the marks of values that statements beside them read anyway."""
+def without_needless_marks(block: Block, purity: Purity) -> Block:
+    """Return ``block`` without the marks of values that statements beside them read anyway.
+
+    Statements count that are there without any mark: others may go, and what they read with them.
+    """
+    if not any(marked(statement) is not None for statement in walk(block)):
+        return block
+    bare = dead_code(without_marks(block, None), purity)
+    needed = set(bare.yields)
+    for statement in walk(bare):
+        needed.update(direct_uses(statement))
+        for inner in blocks_of(statement):
+            needed.update(inner.yields)
+    return without_marks(block, needed)
+
+
+def without_marks(block: Block, needed: set[Atom] | None) -> Block:
+    """Return ``block`` without the marks of what is ``needed`` and read beside them; None: any."""
     read: set[Atom] = set()
     for statement in block.statements:
         if marked(statement) is None:
             read.update(direct_uses(statement))
     read.update(block.yields)
     kept = tuple(
-        with_blocks(statement, without_needless_marks) for statement in block.statements
-        if marked(statement) not in read
+        with_blocks(statement, lambda inner: without_marks(inner, needed))
+        for statement in block.statements
+        if (value := marked(statement)) is None or (
+            needed is not None and (value not in read or value not in needed))
     )
     if len(kept) == len(block.statements) and all(map(operator.is_, kept, block.statements)):
         return block

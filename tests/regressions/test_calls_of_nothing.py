@@ -33,6 +33,14 @@ def loop_that_changes_nothing(x):
     return y
 
 
+def store_that_nobody_reads(x):
+    y = np.zeros(3)
+    for t in range(-1.5, 3):
+        for j in range(2):
+            y[t] = y[t - j] + x
+    return x
+
+
 def counted_from_a_fraction(x):
     return sum(t * y for t, y in enumerate([x, x], 0.0))
 
@@ -49,7 +57,7 @@ def like_nothing(x):
 
 @pytest.mark.parametrize("f", [
     store_in_no_range, store_in_reversed_nothing, loop_that_changes_nothing, like_nothing,
-    counted_from_a_fraction, counted_in_a_loop,
+    counted_from_a_fraction, counted_in_a_loop, store_that_nobody_reads,
 ])
 def test_calls_without_arguments_raise_as_in_python(f):
     with pytest.raises(TypeError):
