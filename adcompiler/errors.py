@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import os
 import sys
@@ -61,6 +62,67 @@ def place_text(file: str, line: int, column: int | None = None, short: bool = Fa
     return f"{name}:{line}" + ("" if column is None else f":{column + 1}")
 
 
+class Reason(enum.Enum):
+    """Why code is refused: the section of ``docs/limitations.md``, and whether a run resolves it.
+
+    What is not known before a run, as types, classes, aliasing and which function is called, is
+    known while a recording runs. Where there is no rule or no derivative, there is none then.
+    """
+
+    ALIASES = "aliases", True
+    ARRAY_WRITES = "array-writes", True
+    ATTRIBUTES = "attributes", True
+    BUDGET = "budget", True
+    CALL_ARGUMENTS = "call-arguments", True
+    CALL_ONE_ANOTHER = "call-one-another", True
+    CLASSES = "classes", True
+    CLOSURE_REBINDING = "closure-rebinding", True
+    COLLECTIONS = "collections", True
+    CONTAINERS = "in-place-containers", True
+    DYNAMIC_NAMES = "dynamic-names", True
+    FORM = "walrus-else", True
+    FUNCTIONS_ALONG_ARRAYS = "functions-along-arrays", True
+    GENERATORS = "generators", True
+    GLOBALS = "global-nonlocal", True
+    IDENTITY = "identity", True
+    ITERATORS = "iterators", True
+    LAYOUT = "memory-layout", True
+    OPTIONS_OF_UFUNCS = "ufunc-out-where", True
+    RUN_AGAIN = "run-again", True
+    SETS = "set-displays", True
+    STAR_ARGUMENTS = "star-arguments", True
+    TRY = "try", True
+    UNDEFINED_NAMES = "undefined-names", True
+    UNKNOWN_CALLABLE = "unknown-callable", True
+    UNKNOWN_CALLS = "unknown-calls", True
+    UNKNOWN_WRITES = "unknown-writes", True
+    WITH = "with", True
+    ARGUMENT_TYPES = "argument-types", False
+    ARRAY_CLASSES = "array-classes", False
+    COMPLEX_OUTPUT = "complex-output", False
+    DISGUISED_NUMBERS = "disguised-numbers", False
+    HIGHER_ORDER = "higher-order", False
+    IMPORTS = "imports", False
+    LAMBDA_SOURCE = "lambda-source", False
+    MEMOS = "memos", False
+    MISSING_RULE = "missing-rule", False
+    MISSING_SOURCE = "missing-source", False
+    NATIVE = "native", False
+    NO_GRAD = "no-grad", False
+    NOT_FINITE = "not-finite", False
+    RECORDING = "recording", False
+    SPARSE_IN_PLACE = "sparse-in-place", False
+    SPARSE_MATRICES = "sparse-matrices", False
+    SPARSITY_PATTERNS = "sparsity-patterns", False
+    TAYLOR = "taylor", False
+    TRACERS = "tracers", False
+    NONE = "", False
+
+    def __init__(self, section: str, by_run: bool) -> None:
+        self.section = section
+        self.by_run = by_run
+
+
 @dataclass(frozen=True, slots=True)
 class Cause:
     """Another place in the user's source, which a finding follows from, and what is met there.
@@ -102,6 +164,11 @@ class Finding:
     width: int = 1
     callers: tuple[str, ...] = ()
     cause: Cause | None = None
+
+    @property
+    def reason(self) -> Reason:
+        """Why: by what is known of the section of the documentation."""
+        return REASONS[self.anchor]
 
     @property
     def place(self) -> tuple[int, int]:
@@ -164,6 +231,10 @@ def in_source_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         unique.setdefault((at.file, at.line, at.column, at.problem), finding)
     files = list(dict.fromkeys(finding.file for finding in unique.values()))
     return tuple(sorted(unique.values(), key=lambda f: (files.index(f.file), *f.place)))
+
+
+REASONS: dict[str, Reason] = {reason.section: reason for reason in Reason}
+"""Reasons by section."""
 
 
 class UnsupportedError(LocatedError):
@@ -230,6 +301,10 @@ class UncoveredError(ADError, NotImplementedError):
     def __reduce__(self) -> tuple[type[UncoveredError], tuple[str, str, str]]:
         """Pickle by what was said, so that the error crosses processes."""
         return type(self), self.parts
+
+
+class RecordedWarning(UserWarning):
+    """A function is recorded in each call, as the compiler refuses it: which line, and why."""
 
 
 class WrongPatternError(ADError, ValueError):

@@ -24,6 +24,7 @@ settings.load_profile("repeatable")
 
 os.environ.setdefault("ADCOMPILER_VERIFY", "stages")
 os.environ.setdefault("ADCOMPILER_BUDGET", "200000,120")  # verifying takes time, and so do others
+os.environ.setdefault("ADCOMPILER_RECORD", "0")  # what is refused stays refused
 os.environ.setdefault("ADCOMPILER_QUIET", "1")  # with the verifier, much takes longer
 
 gc.set_threshold(20_000, 20, 20)  # compilers make much and drop it without cycles

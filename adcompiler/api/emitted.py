@@ -8,6 +8,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from adcompiler.api.fallback import (
+    because, falls_back, is_resolved_by_run, refused_twice, tell_recorded, types_key,
+)
 from adcompiler.api.derivative import KEPT, Code, Derivative, P, R_co
 from adcompiler.compile.modes import MODES, named
 from adcompiler.dispatch import (
@@ -15,8 +18,10 @@ from adcompiler.dispatch import (
 )
 from adcompiler.dispatch.annotations import assumptions, types_of_parameters
 from adcompiler.dispatch.written import as_written, has_own_containers, sees_calls
+from adcompiler.dispatch.explain import Explanation
+from adcompiler.dispatch.source_text import SourceText
 from adcompiler.errors import ADError
-from adcompiler.record.entry import recorded
+from adcompiler.record.entry import explained, recorded, rewritten_text, tape_text
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.typed.derivatives import Argnums
 
@@ -42,6 +47,7 @@ class EmittedDerivative(Derivative[P, R_co]):
         self._forms: dict[Any, EmittedDerivative[..., Any]] | None = None if keeps and not (
             sees_calls(function)) else {}
         self._last_form: EmittedDerivative[..., Any] | None = None
+        self._refused: dict[Any, ADError] = {}
         self._install([])
         REGISTRY.watch(self)
 
@@ -84,7 +90,12 @@ class EmittedDerivative(Derivative[P, R_co]):
         values = s.values(bound)
         if self.options.backend == "record":
             return recorded(s, values)
-        compiled, is_new = s.find(values)
+        if self._refused and types_key(values) in self._refused:
+            return recorded(s, values)
+        try:
+            compiled, is_new = s.find(values)
+        except ADError as error:
+            return self._recorded_instead(s, values, error)
         compiled.uses += 1
         if s is not self.specialisations:
             return s.run(compiled, values)  # a rule was registered meanwhile: for this call only
@@ -92,6 +103,20 @@ class EmittedDerivative(Derivative[P, R_co]):
             others = [c for c in self._direct if c.types != compiled.types]
             self._install([compiled, *others][:MAX_DIRECT])
         return s.run(compiled, values)
+
+    def _recorded_instead(
+        self, s: Specialisations, values: tuple[Any, ...], error: ADError
+    ) -> Any:
+        """Return what a recording gives where the compiler refuses; raise if that does not help."""
+        if not falls_back(self.options) or not is_resolved_by_run(error):
+            raise error
+        tell_recorded(s.target, error)
+        try:
+            result = recorded(s, values)
+        except ADError as second:
+            raise refused_twice(error, second) from None
+        self._refused[types_key(values)] = error
+        return result
 
     def rules_changed(self) -> None:
         """Forget all compiled code; called when a rule is registered or removed."""
@@ -102,12 +127,58 @@ class EmittedDerivative(Derivative[P, R_co]):
 
         self._specialisations = None
         self._direct = []
+        self._refused = {}
         type(self).__call__ = staticmethod(anew)  # type: ignore[method-assign]
 
     def made_of(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return EmittedDerivative, (self.primal, self.options)
 
     # -- looking inside ------------------------------------------------------------------------
+
+    def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
+        """Return why calls with these arguments are recorded, None if they are not.
+
+        Without arguments that is of the last call.
+        """
+        if self.options.backend == "record":
+            return ', as backend="record" asks for'
+        if self._last_form is not None:
+            return self._last_form.why_recorded(*args, **kwargs)
+        if not (args or kwargs):
+            return because(list(self._refused.values())[-1]) if self._refused and (
+                self.specialisations.latest is None) else None
+        s = self.specialisations
+        values = s.values(s.target.bound(args, kwargs))
+        try:
+            s.find(values)
+        except ADError as error:
+            if falls_back(self.options) and is_resolved_by_run(error):
+                return because(error)
+            raise
+        return None
+
+    def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:
+        why = self._form(args, kwargs).why_recorded(*args, **kwargs)
+        if why is None:
+            return super().explain(*args, **kwargs)
+        s = self._form(args, kwargs).specialisations
+        return explained(s, s.values(s.target.bound(args, kwargs)), why)
+
+    def tape(self, *args: P.args, **kwargs: P.kwargs) -> SourceText:
+        """Return the operations of a recorded run at these arguments, one in each line."""
+        s = self._form(args, kwargs).specialisations
+        return SourceText(tape_text(s, s.values(s.target.bound(args, kwargs))))
+
+    @property
+    def source(self) -> SourceText:
+        """The text of the emitted module, or of the function as it is recorded."""
+        if self.why_recorded() is not None:
+            return SourceText(rewritten_text(self.specialisations))
+        return super().source
+
+    def __repr__(self) -> str:
+        said = super().__repr__()
+        return said if self.why_recorded() is None else f"{said[:-1]}, recorded>"
 
     def code(self, *args: Any, **kwargs: Any) -> Code:
         s = self._form(args, kwargs).specialisations
@@ -172,14 +243,16 @@ def as_asked(
 def kept_derivative(
     function: Callable[..., Any], mode: str, argnums: Argnums, strict_primal: bool = False,
     batched: bool = False, backend: str = "python", strict_types: bool = False,
-    debug: bool = False,
+    debug: bool = False, fallback: str = "record",
 ) -> EmittedDerivative[..., Any]:
     """Return the derivative that calls of ``vjp``, ``jvp`` and the like share.
 
     The function itself keeps it, so that both die together. Of callables of other kinds (bound
     methods, functions written in C) the latest are kept here.
     """
-    key = (mode, argnums, False, strict_primal, batched, False, backend, False, strict_types, debug)
+    key = (
+        mode, argnums, False, strict_primal, batched, False, backend, False, strict_types, debug,
+        False, False, fallback)
     if not isinstance(function, types.FunctionType):
         try:
             return _kept_here(function, *key)

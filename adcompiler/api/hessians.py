@@ -20,6 +20,7 @@ from adcompiler.api.composed import ComposedDerivative
 from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import EmittedDerivative, kept_derivative
+from adcompiler.api.fallback import falls_back, is_resolved_by_run, tell_recorded
 from adcompiler.api.keywords import suggesting
 from adcompiler.api.seeds import seeds_at_once
 from adcompiler.cache.modules import load_module
@@ -36,8 +37,17 @@ from adcompiler.typed.derivatives import MAKERS, Wanted
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 TRIED = ("fwd_adj", "adj_fwd", "adj_adj", "fwd_fwd")
+
+
+def tried(backend: str) -> tuple[str, ...]:
+    """Return the combinations that are tried, in order."""
+    return TRIED[:1] if backend == "record" else TRIED
+
+
 _ACCEPTED: weakref.WeakKeyDictionary[Derivative[..., Any], str] = weakref.WeakKeyDictionary()
 """The combination that is taken where the compiler refuses to push a tangent through a gradient."""
+_RECORDED: weakref.WeakSet[Derivative[..., Any]] = weakref.WeakSet()
+"""Gradients whose second derivatives are recorded, as the compiler refuses them."""
 BY_POSITION = "hessian needs a function whose arguments can be given by position"
 COMBINATIONS = ("fwd_adj", "fwd_fwd", "adj_fwd", "adj_adj")
 
@@ -54,12 +64,13 @@ class Hessian(ComposedDerivative[P, Any]):
         wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
         self.out = out
         self.is_accepted = False
+        self.recorded: Callable[..., Any] | None = None
         sees = (sees_calls(function) or has_own_containers(function, wanted)
                 or takes_keywords_only(function))
         self.any_number = not sees and takes_any_number(function)
         self.forms: dict[Any, Hessian[...]] | None = {} if sees or self.any_number else None
         self.rows = [] if self.any_number else [
-            Rows(function, wanted, one, backend) for one in ((mode,) if mode else TRIED)]
+            Rows(function, wanted, one, backend) for one in ((mode,) if mode else tried(backend))]
         gradient: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("grad", wanted)) if self.any_number else self.rows[0].gradient
         given: dict[str, Any] = {"argnums": wanted if self.several else argnums}
@@ -96,6 +107,20 @@ class Hessian(ComposedDerivative[P, Any]):
             result = found(*args, **kwargs)
             self.ran = found.ran
             return result
+        if self.recorded is not None:
+            return self.recorded(*args, **kwargs)
+        try:
+            return self.compiled_rows(args, kwargs)
+        except ADError as error:
+            options = Options("grad", 0)
+            if self.rows[0].is_recorded or not falls_back(options) or not is_resolved_by_run(error):
+                raise
+            tell_recorded(self.rows[0].gradient.specialisations.target, error)
+            self.recorded = hessian(self.primal, **{**self._made[1], "backend": "record"})
+            return self.recorded(*args, **kwargs)
+
+    def compiled_rows(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return the Hessian, by compiled code or by recordings if these are asked for."""
         by_one_sweep = self.of_array(args, kwargs)
         if by_one_sweep is not None:
             return by_one_sweep
@@ -105,7 +130,7 @@ class Hessian(ComposedDerivative[P, Any]):
             for block, part in zip(blocks[i], parts, strict=True):
                 block[index] = part
         self.ran = self.rows[0].second
-        self.is_accepted = self.rows[0].mode == "fwd_adj"
+        self.is_accepted = self.rows[0].mode == "fwd_adj" and not self.rows[0].is_recorded
         if self.several:
             return tuple(tuple(map(number_or_array, row)) for row in blocks)
         return self.out if self.out is not None else number_or_array(blocks[0][0])
@@ -205,6 +230,7 @@ class Rows:
         backend: str = "python",
     ) -> None:
         self.mode, self.is_native = mode, backend == "native"
+        self.is_recorded = backend == "record"
         self.gradient: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("grad", argnums))
         s = self.gradient.specialisations
@@ -212,12 +238,15 @@ class Rows:
         outer, inner = mode.split("_")
         of = "forward" if outer == "fwd" else "vjp" if inner == "adj" else "grad"
         if inner == "adj":
+            fallback = "record" if backend == "record" else "refuse"
             self.second: EmittedDerivative[..., Any] = EmittedDerivative(self.gradient, Options(
-                of, self.positions, batched=True, backend=backend, alone=outer == "fwd"))
+                of, self.positions, batched=True, backend=backend, alone=outer == "fwd",
+                fallback=fallback))
         else:
             wanted = tuple(f"args.{i}" for i in self.positions)
             self.second = EmittedDerivative(
-                directional(function, self.positions), Options(of, wanted, backend=backend))
+                directional(function, self.positions),
+                Options(of, wanted, backend=backend, fallback="refuse"))
 
     def arguments(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -365,10 +394,14 @@ def hvp(
     ``"adj_adj"`` that the compiler does not refuse. The cost is a small multiple of that of a
     gradient, whatever the size of ``x``. ``backend`` is that of ``grad``.
     """
+    if mode is None and backend == "record":
+        return hvp(function, x, v, *rest, mode="fwd_adj", backend=backend, **kwargs)
     if mode is None:
         gradient = kept_derivative(function, "grad", 0)
         refused: ADError | None = None
         known = _ACCEPTED.get(gradient)
+        if gradient in _RECORDED:
+            return hvp(function, x, v, *rest, mode="fwd_adj", backend="record", **kwargs)
         for one in (known,) if known else ("fwd_adj", "adj_fwd", "adj_adj"):
             if one == "adj_fwd" and kwargs:
                 continue
@@ -383,17 +416,23 @@ def hvp(
                 _ACCEPTED[gradient] = one
             return product
         assert refused is not None
-        raise refused
+        if not falls_back(Options("grad", 0)) or not is_resolved_by_run(refused):
+            raise refused
+        if gradient not in _RECORDED:
+            tell_recorded(gradient.specialisations.target, refused)
+            _RECORDED.add(gradient)
+        return hvp(function, x, v, *rest, mode="fwd_adj", backend="record", **kwargs)
     if mode == "adj_fwd" and not kwargs:
         along = kept_derivative(
-            directional(function, (0,)), "grad", "args.0", backend=backend)
+            directional(function, (0,)), "grad", "args.0", backend=backend, fallback="refuse")
         return along((x, *rest), (v,))
     gradient = kept_derivative(function, "grad", 0)
     if mode == "fwd_adj":
-        push = kept_derivative(gradient, "forward", (0,), backend=backend)
+        push = kept_derivative(
+            gradient, "forward", (0,), backend=backend, fallback="refuse")
         return push(x, *rest, **kwargs)(v)[1]
     if mode == "adj_adj":
-        pull = kept_derivative(gradient, "vjp", (0,), backend=backend)
+        pull = kept_derivative(gradient, "vjp", (0,), backend=backend, fallback="refuse")
         return pull(x, *rest, **kwargs)[1](v)[0]
     raise ValueError(not_one_of("mode", mode, ("fwd_adj", "adj_adj", "adj_fwd")))
 

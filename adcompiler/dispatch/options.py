@@ -10,12 +10,17 @@ from adcompiler.errors import not_one_of
 from adcompiler.structs import dataclass
 
 
+FALLBACKS = ("record", "refuse")
+
+
 @dataclass(frozen=True)
 class Options:
     """What is asked of the compiler for one function.
 
     ``alone`` says that the value of a pushforward is not asked for: None may stand in its place.
-    In ``masked`` code derivatives that are 0 stay 0 through infinite slopes.
+    In ``masked`` code derivatives that are 0 stay 0 through infinite slopes. ``fallback`` says what
+    is done where the compiler refuses the function for what a run resolves: ``"record"`` or
+    ``"refuse"``.
     """
 
     mode: str
@@ -30,6 +35,7 @@ class Options:
     debug: bool = False
     alone: bool = False
     masked: bool = False
+    fallback: str = "record"
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -41,6 +47,8 @@ class Options:
             raise ValueError(not_one_of("backend", self.backend, BACKENDS))
         if self.parallel and BACKENDS[self.backend].write is None:
             raise ValueError('parallel=True is for backend="native" or "auto"')
+        if self.fallback not in FALLBACKS:
+            raise ValueError(not_one_of("fallback", self.fallback, FALLBACKS))
         if self.debug and self.backend == "native":
             raise ValueError('debug=True is for backend="python" or "auto"')
 

@@ -12,7 +12,7 @@ from adcompiler.record.entries import Elementwise, Gathered, Linear
 from adcompiler.record.functions import HOOKS, hooked
 from adcompiler.record.items import of_array, write
 from adcompiler.record.operators import NUMERIC, enter, is_of_objects
-from adcompiler.record.protocols import defined_in_python, method_of, natively
+from adcompiler.record.protocols import defined_in_python, followed, method_of, natively
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import BINARY, UNARY
 from adcompiler.record.tape import NUMBERS, RECORDING, refused
@@ -127,8 +127,11 @@ def broadcast(value: Any, shape: tuple[int, ...]) -> Any:
 def gathered(value: Any, dtype: Any = None, **options: Any) -> Any:
     """Return the array of numbers and arrays in a container, recorded."""
     tape = RECORDING.tape
-    value = listed(value)
-    result = np.array(value, dtype, **options)
+    value = listed(value, dtype is not None and np.dtype(dtype).kind in "fc")
+    if tape.texts and holds_text(value) and dtype is not None:
+        raise refused("numbers read from text, after a value that carries a derivative was written "
+                      "as text", "keep the numbers themselves", "disguised-numbers")
+    result = natively(np.array, value, dtype, **options)
     if not tape.holds(value) or result.dtype.hasobject:
         return result
     if result.dtype.kind not in "fc":
@@ -148,14 +151,26 @@ def depth_of(value: Any) -> int:
     return int(np.ndim(value))
 
 
-def listed(value: Any) -> Any:
-    """Return what C would iterate over as lists."""
+def holds_text(value: Any) -> bool:
+    """Say whether a list holds text."""
+    if isinstance(value, list):
+        return any(map(holds_text, value))
+    return isinstance(value, (str, bytes))
+
+
+def listed(value: Any, numbers: bool = False) -> Any:
+    """Return what C would iterate over as lists; what says how to be a number as ``numbers``."""
     if isinstance(value, (list, tuple)):
-        return [listed(item) for item in value]
+        return [listed(item, numbers) for item in value]
     if isinstance(value, (np.ndarray, *NUMBERS, int, str, bytes)) or value is None:
         return value
+    like = followed(value, "__array__")
+    if like is not None:
+        return like(value)
+    if numbers and followed(value, "__float__") is not None:
+        return UFUNC_METHODS["call"](float, value)
     found = HOOKS["iterate"](value)
-    return value if found is value else [listed(item) for item in found]
+    return value if found is value else [listed(item, numbers) for item in found]
 
 
 def find_leaves(value: Any, place: tuple[int, ...], leaves: list[Any]) -> None:
@@ -189,12 +204,12 @@ def renewed(made: Any, number: Any) -> Any:
 
 
 def as_array(
-    value: Any, dtype: Any = None, *args: Any, copy: Any = None, always: bool = False,
+    value: Any, dtype: Any = None, *args: Any, copy: Any = "default", always: bool = False,
     **options: Any,
 ) -> Any:
     """Return what ``np.array``, with ``always``, or ``np.asarray`` gives."""
     own = np.array if always else np.asarray
-    if copy is not None:
+    if copy != "default":
         options["copy"] = copy
     tape = RECORDING.tape
     if args or not tape.holds(value):

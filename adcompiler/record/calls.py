@@ -8,18 +8,21 @@ found in its arguments.
 from __future__ import annotations
 
 import functools
+import operator
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.record.arrays import UFUNC_METHODS, of_ufunc
-from adcompiler.record.classes import of_class, made_by_new
-from adcompiler.record.known import UNRULED, by_rule, is_native, unknown
+from adcompiler.record.classes import made_by_new, made_of, of_class
+from adcompiler.record.known import UNRULED, by_rule, captures, is_native, unknown
 from adcompiler.record.methods import of_array_method, ufunc_method
 from adcompiler.record.functions import HOOKS, MADE, hooked, is_rewritten, rewritten
 from adcompiler.record.movers import MOVERS, OF_METHODS, moved
+from adcompiler.record.operators import NUMERIC
 from adcompiler.record.protocols import method_of, natively
 from adcompiler.record.single import recorded
 from adcompiler.record.special import SPECIAL
@@ -31,6 +34,17 @@ FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType, types.Wrappe
              types.MethodWrapperType, types.ClassMethodDescriptorType)
 DISPATCHER = type(np.concatenate)
 """The class of NumPy's functions that look for ``__array_function__``."""
+
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    **{f"__{name}__": HOOKS[name] for name in (
+        "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "neg", "pos",
+        "lt", "le", "gt", "ge", "eq", "ne")},
+    **{f"__r{name}__": lambda a, b, hook=HOOKS[name]: hook(b, a) for name in (
+        "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")},
+    "__abs__": SPECIAL[abs], "__float__": SPECIAL[float],
+}
+"""Methods of numbers and arrays whose hooks are those of operators."""
 
 
 @hooked
@@ -67,7 +81,7 @@ def of_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     if known is not UNRULED:
         return known
     module = function.__module__ or ""
-    if is_native(module):
+    if is_native(module) and not RECORDING.tape.holds((args, kwargs)):
         return about_objects(function, args, kwargs)
     if module.partition(".")[0] in ("adcompiler", "adcompiler_rules"):
         return unknown(function, args, kwargs)
@@ -100,10 +114,16 @@ def of_builtin(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         plain = MOVERS.get(function)
         if plain is not None:
             return plain(*args, **kwargs)
+        if function.__name__ == "__call__":
+            return made_of(owner, args, kwargs)
         if function.__name__ == "__new__":
             return made_by_new(function, owner, args, kwargs)
         known = by_rule(function, args, kwargs)
         return unknown(function, args, kwargs) if known is UNRULED else known
+    if isinstance(owner, NUMERIC) or (isinstance(owner, np.ndarray) and args):
+        hook = OPERATORS.get(function.__name__)
+        if hook is not None and len(args) <= 1 and not kwargs:
+            return hook(owner, *args)
     if isinstance(owner, np.ndarray):
         return of_array_method(function, owner, args, kwargs)
     if isinstance(owner, np.ufunc):
@@ -213,7 +233,7 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if known is not UNRULED:
         return known
     if isinstance(function, moved):
-        return function(*args, **kwargs)
+        return of_getter(function, *args)
     kind: Any = type(function)
     method = method_of(kind, "__call__")
     if method is not None:
@@ -223,10 +243,26 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     return unknown(function, args, kwargs)
 
 
+def of_getter(function: Any, obj: Any) -> Any:
+    """Call what picks items or attributes of an object, or calls a method of it."""
+    kind, given = function.__reduce__()[:2]
+    if isinstance(kind, functools.partial):  # a method called with keywords
+        return call(HOOKS["attribute"](obj, kind.args[0]), *given[1:], **kind.keywords)
+    if isinstance(function, operator.methodcaller):
+        return call(HOOKS["attribute"](obj, given[0]), *given[1:])
+    if isinstance(function, operator.itemgetter):
+        found = [HOOKS["getitem"](obj, key) for key in given]
+    else:
+        found = [functools.reduce(HOOKS["attribute"], name.split("."), obj) for name in given]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
 def remembered(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function that keeps its results: within one recording, by the values that are active.
     """
     tape = RECORDING.tape
+    if not tape.holds((args, kwargs)) and not captures(function.__wrapped__):
+        return function(*args, **kwargs)  # its results may be there from before
     key: Any = (
         id(function), *(id(a) if tape.is_active(a) else a for a in args),
         *((k, id(v) if tape.is_active(v) else v) for k, v in kwargs.items()))

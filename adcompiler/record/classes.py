@@ -35,10 +35,14 @@ def of_class(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         known = by_rule(cls, args, kwargs)
         if known is not UNRULED:
             return known
+    return made_of(cls, args, kwargs)
+
+
+def made_of(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return what ``__new__`` of a class gives, initialised."""
     made = made_anew(cls, args, kwargs)
-    if not isinstance(made, cls):
-        return made
-    initialise(cls, made, args, kwargs)
+    if isinstance(made, cls):
+        initialise(type(made), made, args, kwargs)
     return made
 
 

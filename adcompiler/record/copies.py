@@ -229,11 +229,11 @@ class Memory:
             start = buffer.__array_interface__["data"][0] + shift
             group = Group([], start, start + high - low)
             # not an array: views of a member have the member as their base, not this memory
-            memory = (ctypes.c_ubyte * len(buffer)).from_buffer(buffer)
-            found = self.groups[low] = memory, shift, group
-        memory, shift, group = found
+            buffer = (ctypes.c_ubyte * len(buffer)).from_buffer(buffer)
+            found = self.groups[low] = buffer, shift, group
+        buffer, shift, group = found
         first = array.__array_interface__["data"][0] - low
-        made = np.ndarray(array.shape, array.dtype, memory, shift + first, array.strides)
+        made = np.ndarray(array.shape, array.dtype, buffer, shift + first, array.strides)
         group.members.append(made)
         return made
 

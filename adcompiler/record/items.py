@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import types
 from collections.abc import Iterator
@@ -11,11 +12,11 @@ import numpy as np
 
 from adcompiler.record.entries import Gather, Linear, Write
 from adcompiler.record.functions import HOOKS, hooked, is_rewritten
-from adcompiler.record.operators import enter, note_text, truth
+from adcompiler.record.operators import enter, truth
 from adcompiler.record.protocols import (
-    PLAIN, followed, items_of, managed, method_of, natively,
+    CONTAINERS, PLAIN, followed, items_of, managed, method_of, native_operator, natively,
 )
-from adcompiler.record.tape import NUMBERS, RECORDING, refused
+from adcompiler.record.tape import NUMBERS, RECORDING, parts_of, refused
 
 INERT_OF_ARRAYS = frozenset({
     "shape", "dtype", "ndim", "size", "itemsize", "nbytes", "strides", "flags", "base",
@@ -30,12 +31,14 @@ INERT_OF_ARRAYS = frozenset({
 def getitem(obj: Any, index: Any) -> Any:
     """Return ``obj[index]``."""
     cls: Any = type(obj)
-    if cls is list or cls is tuple or cls is dict:
-        if type(index) in PLAIN or cls is not dict:
+    if cls is list or cls is tuple:
+        return obj[index if type(index) in PLAIN else position(index)]
+    if cls is dict:
+        if type(index) in PLAIN:
             return obj[index]
-        return natively(cls.__getitem__, obj, index)
+        return natively(dict.__getitem__, obj, index)
     if cls is np.ndarray:
-        return of_array(obj, index)
+        return of_array(obj, position(index))
     method = followed(obj, "__getitem__")
     if method is not None:
         return method(obj, index)
@@ -56,7 +59,19 @@ def getitem(obj: Any, index: Any) -> Any:
         return of_array(as_array(obj), index)
     if isinstance(obj, np.flatiter) and RECORDING.tape.is_active(obj.base):
         return of_array(flat_of(obj), index)
-    return natively(operator.getitem, obj, index)
+    if isinstance(obj, (*CONTAINERS, types.MappingProxyType)):
+        return natively(operator.getitem, obj, index)
+    return native_operator(operator.getitem, obj, index)
+
+
+def position(index: Any) -> Any:
+    """Return a subscript with what ``__index__`` in Python gives in the place of instances."""
+    if type(index) in PLAIN and type(index) is not tuple:
+        return index
+    if type(index) is tuple:
+        return tuple(map(position, index))
+    method = followed(index, "__index__")
+    return index if method is None else method(index)
 
 
 def refuse_subclass(array: np.ndarray) -> None:
@@ -85,10 +100,13 @@ def as_array(number: Any) -> np.ndarray:
 
 def of_array(array: np.ndarray, index: Any) -> Any:
     """Return an item, a view or a selection of an array."""
-    result = array[index]
+    plain = type(array) is np.ndarray
+    result = array[index] if plain else np.ndarray.__getitem__(array, index)
     tape = RECORDING.tape
     if not tape.is_active_array(array):
         return result
+    if not plain:
+        refuse_subclass(array)
     if isinstance(result, np.ndarray):
         if result.dtype.kind not in "fc" or tape.is_active_array(result):
             return result
@@ -118,7 +136,7 @@ def setitem(value: Any, obj: Any, index: Any) -> None:
         if type(index) is slice:
             value = HOOKS["iterate"](value)
         if cls is list or type(index) in PLAIN:
-            obj[index] = value
+            obj[index if type(index) in PLAIN else position(index)] = value
         else:
             natively(dict.__setitem__, obj, index, value)
         return
@@ -163,13 +181,16 @@ def is_basic(index: Any) -> bool:
 
 def write(array: np.ndarray, index: Any, value: Any) -> None:
     """Do ``array[index] = value`` for an array."""
-    tape = RECORDING.tape
+    tape, index = RECORDING.tape, position(index)
+    store: Any = functools.partial(np.ndarray.__setitem__, array)
     if array.dtype.hasobject:
-        array[index] = value
+        store(index, value)
         return
+    if not isinstance(value, (np.ndarray, *NUMBERS)) and followed(value, "__float__") is not None:
+        value = HOOKS["call"](float, value)
     active = tape.holds(value)
     if not active and not tape.is_held(array):
-        array[index] = value
+        natively(store, index, value)
         return
     if active and array.dtype.kind not in "fc":
         raise refused(
@@ -181,8 +202,9 @@ def write(array: np.ndarray, index: Any, value: Any) -> None:
         value = HOOKS["copied"](value)
     index = kept_index(index)
     old = np.array(array[index])
+    tape.count(old.nbytes)
     last = None if is_basic(index) else which_last(array, index)
-    array[index] = value
+    natively(store, index, value)
     if active:
         tape.activate(array)
         if isinstance(value, np.ndarray):
@@ -246,7 +268,9 @@ def attribute(obj: Any, name: str) -> Any:
 
 def of_super(obj: Any, name: str) -> Any:
     """Return what ``super().name`` is; properties of the class are computed."""
-    mro = type(obj.__self__).__mro__ if not isinstance(obj.__self__, type) else obj.__self__.__mro__
+    mro: Any = type(obj.__self__).__mro__
+    if obj.__thisclass__ not in mro:
+        mro = obj.__self__.__mro__
     for base in mro[mro.index(obj.__thisclass__) + 1 :]:
         found = vars(base).get(name)
         if isinstance(found, property) and found.fget is not None:
@@ -269,7 +293,7 @@ def of_class(obj: Any, found: Any, name: str) -> Any:
         own = getattr(obj, "__dict__", {})
         if not is_data and name in own:
             return own[name]
-        if kind.__module__ == "functools" and hasattr(found, "func"):  # cached_property
+        if isinstance(found, functools.cached_property):
             made = own[name] = HOOKS["call"](found.func, obj)
             return made
         return HOOKS["call"](get, found, obj, type(obj))
@@ -365,6 +389,8 @@ def set_of_array(value: Any, array: np.ndarray, name: str) -> None:
     if name in ("real", "imag"):
         write(getattr(array, name), ..., value)
     elif name == "flat":
+        if np.size(value) != array.size:
+            value = HOOKS["call"](np.resize, value, array.size)
         write(flat_of(array.flat), ..., value)
     elif RECORDING.tape.is_held(array) and name in ("shape", "dtype", "strides", "data"):
         raise refused(
@@ -459,16 +485,42 @@ def mapping(value: Any) -> Any:
 
 
 @hooked
-def matched(value: Any) -> Any:
-    """Return the subject of a ``match``."""
+def matched(value: Any, names: tuple[str, ...], by_position: bool) -> Any:
+    """Return the subject of a ``match``, of whose parts patterns read attributes."""
+    seen: set[int] = set()
+    waiting = [value] if names or by_position else []
+    while waiting:
+        part = waiting.pop()
+        cls: Any = type(part)
+        if id(part) in seen or cls in (*PLAIN[:6], type(None), np.ndarray):
+            continue
+        seen.add(id(part))
+        wanted = (*names, *(getattr(cls, "__match_args__", ()) if by_position else ()))
+        computed = [name for name in wanted if is_computed(cls, name)]
+        if computed or method_of(cls, "__getattr__") is not None:
+            raise refused(
+                f"a pattern that reads {f'`.{computed[0]}`' if computed else 'attributes'} of a "
+                f"`{cls.__name__}`, which a method computes", "read the attributes before",
+                "recording")
+        waiting += parts_of(part)
     return value
+
+
+def is_computed(cls: Any, name: str) -> bool:
+    """Say whether code in Python gives an attribute of instances."""
+    found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+    kind: Any = type(found)
+    return isinstance(found, property) or method_of(kind, "__get__") is not None
 
 
 @hooked
-def shown(value: Any, conversion: int) -> Any:
+def formatted(value: Any, conversion: int, spec: str) -> str:
     """Return what an f-string shows: text carries no derivative."""
-    note_text(value)
-    return value
+    function = {115: str, 114: repr, 97: ascii}.get(conversion)
+    if function is not None:
+        value = HOOKS["call"](function, value)
+    made: str = HOOKS["call"](format, value, spec)
+    return made
 
 
 HOOKS.update(managed=managed, truth=truth, slice=slice)

@@ -16,7 +16,7 @@ from adcompiler.record.functions import HOOKS
 from adcompiler.record.operators import NUMERIC
 from adcompiler.record.protocols import has_code, natively
 from adcompiler.record.single import recorded
-from adcompiler.record.tape import RECORDING, refused
+from adcompiler.record.tape import RECORDING, parts_of, refused
 
 NATIVE_MODULES = ("logging", "warnings", "dataclasses", "abc", "typing", "enum", "inspect", "re",
                   "collections.abc", "functools", "traceback", "copyreg", "weakref", "os",
@@ -48,8 +48,11 @@ def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     tape = RECORDING.tape
     given = (*args, *kwargs.values())
     if any(map(is_callback, given)):
-        return UNRULED if isinstance(function, types.FunctionType) else with_callbacks(
-            function, args, kwargs)
+        if isinstance(function, types.FunctionType) and any(
+            is_callback(value) and captures(value) for value in given
+        ):
+            return UNRULED
+        return with_callbacks(function, args, kwargs)
     if not any(map(tape.holds, given)):
         return constant(function, args, kwargs)
     facts = REGISTRY.facts(function)
@@ -162,9 +165,27 @@ def unknown(
         raise refused(
             f"`{display_name(function)}`, of which nothing is known, with a function that it may "
             "call unseen", "call the function itself", "recording")
-    if run is None:
-        return constant(function, args, kwargs)
-    return natively(run) if not any(map(has_code, given)) else run()
+    result = constant(function, args, kwargs) if run is None else natively(run)
+    if tape.texts and reads_text(given) and holds_numbers(result):
+        raise refused_text(function)
+    return result
+
+
+def reads_text(given: tuple[Any, ...]) -> bool:
+    """Say whether text, bytes, or a file are among arguments."""
+    return any(isinstance(value, (str, bytes, bytearray, memoryview)) or hasattr(value, "read")
+               for value in given)
+
+
+def holds_numbers(value: Any, depth: int = 3) -> bool:
+    """Say whether a result is or holds floats."""
+    if isinstance(value, (float, complex, np.inexact)):
+        return True
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fcO"
+    if depth == 0 or isinstance(value, (str, bytes, int)):
+        return False
+    return any(holds_numbers(part, depth - 1) for part in parts_of(value))
 
 
 def refused_text(function: Any) -> ADError:

@@ -14,7 +14,7 @@ from adcompiler.record.arrays import (
 )
 from adcompiler.record.entries import AddedAt, Linear
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.items import of_array, write
+from adcompiler.record.items import of_array, position, write
 from adcompiler.record.operators import enter, is_of_objects, note_text
 from adcompiler.record.protocols import natively
 from adcompiler.record.single import recorded
@@ -31,6 +31,9 @@ def of_array_method(
         return special(array, *args, **kwargs)
     given = (array, *args, *kwargs.values())
     if not any(map(tape.holds, given)):
+        if tape.texts and name == "astype" and array.dtype.kind in "USV":
+            raise refused("numbers read from text, after a value that carries a derivative was "
+                          "written as text", "keep the numbers themselves", "disguised-numbers")
         return natively(function, *args, **kwargs)
     if isinstance(array, np.ndarray):
         refuse_subclass(array)
@@ -94,9 +97,15 @@ def view_of(
     array: np.ndarray = function.__self__
     result = function(*args, **kwargs)
     tape = RECORDING.tape
-    if not isinstance(result, np.ndarray) or tape.is_active_array(result):
+    if not isinstance(result, np.ndarray) or (
+        tape.is_active_array(result) and result.dtype.kind in "fc"
+    ):
         return result
+    if name == "view" or result.dtype.hasobject:
+        raise refused(f"`.{name}` of floats that carry a derivative as {result.dtype}",
+                      "keep an array of floats", "disguised-numbers")
     if result.dtype.kind not in "fc":
+        tape.texts = tape.texts or result.dtype.kind in "USV"
         return result
     if name == "astype":
         enter(converted(array, result))
@@ -216,7 +225,8 @@ def changed(name: str) -> Callable[..., Any]:
 METHODS: dict[str, Callable[..., Any]] = {
     "tolist": tolist, "item": item, "fill": fill, "sort": sort, "partition": partition,
     **{name: changed(name) for name in ("put", "resize", "itemset", "setfield", "byteswap")},
-    "__getitem__": of_array, "__setitem__": lambda a, i, v: write(a, i, v),
+    "__getitem__": lambda a, i: of_array(a, position(i)),
+    "__setitem__": lambda a, i, v: write(a, i, v),
 }
 OWN = {"sum": total, "mean": average}
 INERT_METHODS = frozenset({

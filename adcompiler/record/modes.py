@@ -13,9 +13,6 @@ from adcompiler.record.running import (
 )
 from adcompiler.runtime.structure import seed
 
-MODES = ("grad", "value_and_grad", "vjp", "forward", "linearize")
-"""The modes of the compiler that a recording serves."""
-
 
 def derivative(
     mode: str, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
@@ -79,6 +76,24 @@ def second(
         run.close()
 
 
+def pushed_gradient(
+    gradient: Any, s: Any, mode: str, values: tuple[Any, ...], wanted: Wanted, batched: bool
+) -> Any:
+    """Return what pushes tangents through the gradient of a recorded function."""
+    own = tuple(zip(s.wrt, s.parts, strict=True))
+    first = len(s.target.first)
+    moved = tuple((i + first, steps) for i, steps in wanted)
+    if mode != "forward" or gradient.options.mode != "grad" or moved != own or (
+        gradient.options.has_aux
+    ):
+        raise ArgumentsError(
+            f"the derivative {gradient!r} has no recorded derivative of its own\n"
+            f"  see {limitations()}#recording")
+    push = PushOfGradient(
+        s.target.function, (*s.target.first, *values), own, s.parameters, s.single)
+    return push.of_each if batched else push
+
+
 class Push:
     """Pushes tangents of a recorded function's arguments forward: each call runs the function."""
 
@@ -116,3 +131,21 @@ class Push:
             run.copies.give_back()
         run.close(run.value)
         return (value, d) if self.with_value else d
+
+
+class PushOfGradient(Push):
+    """Pushes tangents through the gradient of a recorded function: its second derivatives."""
+
+    def __init__(
+        self, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
+        parameters: Sequence[Any], single: bool,
+    ) -> None:
+        super().__init__(function, values, wanted, parameters, True)
+        self.single = single
+
+    def __call__(self, *tangents: Any) -> Any:
+        """Return the gradient, and its derivative along the tangents of the arguments."""
+        given = [conform(d, form, f"the tangent of {name}")
+                 for d, (form, name) in zip(tangents, self.outlines, strict=True)]
+        found, along = second(self.function, self.values, self.wanted, self.parameters, given)
+        return (found[0], along[0]) if self.single else (found, along)

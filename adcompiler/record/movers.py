@@ -14,6 +14,7 @@ import itertools
 import operator
 import sys
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -91,6 +92,12 @@ def plainly(function: Callable[..., Any]) -> Callable[..., Any]:
 def apply_next(iterator: Any, *default: Any) -> Any:
     """Return the next item."""
     step = getattr(type(iterator), "__next__", None)
+    if isinstance(iterator, np.flatiter) and RECORDING.tape.is_active(iterator.base):
+        place = iterator.index
+        if place >= iterator.base.size:
+            return next(iterator, *default)
+        next(iterator)
+        return HOOKS["getitem"](iterator, place)
     if isinstance(step, types.FunctionType):
         try:
             return HOOKS["call"](step, iterator)
@@ -226,8 +233,10 @@ MOVERS: dict[Any, Callable[..., Any]] = {
         itertools.filterfalse,
     )},
     **{f: plainly(f) for f in (
-        itertools.repeat, itertools.count, property, staticmethod, classmethod, slice, range,
-        id, callable, globals, operator.itemgetter, operator.attrgetter, operator.methodcaller,
+        itertools.repeat, property, staticmethod, classmethod, slice, range,
+        id, callable, globals, weakref.ref, object.__setattr__, object.__getattribute__,
+        object.__delattr__, object.__init__, BaseException.__init__, Exception.__init__,
+        operator.itemgetter, operator.attrgetter, operator.methodcaller,
         types.SimpleNamespace, types.MappingProxyType, functools.partial, heapq.heappush,
         heapq.heappop, heapq.heapify, heapq.heappushpop, heapq.heapreplace, bisect.bisect,
         bisect.bisect_left, bisect.bisect_right, bisect.insort, bisect.insort_left,

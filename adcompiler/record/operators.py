@@ -11,7 +11,7 @@ import numpy as np
 from adcompiler.record.entries import Elementwise, InPlace, Product
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import (
-    PLAIN, defined_in_python, followed, natively, reflected, unpackable,
+    PLAIN, defined_in_python, followed, native_operator, natively, reflected, unpackable,
 )
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import BINARY, UNARY
@@ -130,8 +130,16 @@ def binary(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
         defined_in_python(a, NUMERIC) or defined_in_python(b, NUMERIC)
     ):
         return arithmetic(op, a, b)
-    if isinstance(a, PLAIN) and isinstance(b, PLAIN) and type(a) in PLAIN and type(b) in PLAIN:
+    if type(a) in PLAIN and type(b) in PLAIN:
         return of_containers(op, a, b)
+    if isinstance(a, (np.ndarray, np.generic)) and type(b) in (list, tuple):
+        return binary(op, a, HOOKS["gathered"](b))
+    if isinstance(b, (np.ndarray, np.generic)) and type(a) in (list, tuple):
+        return binary(op, HOOKS["gathered"](a), b)
+    if is_numeric(a) and isinstance(b, NUMERIC) and not issubclass(type(b), type(a)) and (
+        not defined_in_python(a, NUMERIC)
+    ):
+        return arithmetic(op, a, b)  # the left one knows the right one, as what it derives from
     name = SPELLED[op.__name__]
     return reflected(op, f"__{name}__", f"__r{name}__", a, b)
 
@@ -233,7 +241,7 @@ def unary(op: Callable[[Any], Any], a: Any) -> Any:
             enter(Elementwise(op, (a,), r, (slope,)))
         return r
     method = followed(a, f"__{op.__name__}__")
-    return natively(op, a) if method is None else method(a)
+    return native_operator(op, a) if method is None else method(a)
 
 
 def in_place(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -249,13 +257,17 @@ def in_place(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             return hook(a, b)
         if type(a) is np.ndarray and is_numeric(b):
             return into(op, base, a, b)
+        if type(a) is list and isinstance(b, (np.ndarray, np.generic)):
+            return hook(a, b)  # arrays come before lists
         if type(a) in (list, set, dict, str, tuple):
             return op(a, unpackable(b) if type(a) is list and name == "iadd" else b)
         method = followed(a, f"__{name.rstrip('_')}__")
         if method is not None:
             made = method(a, b)
             return hook(a, b) if made is NotImplemented else made
-        return hook(a, b) if getattr(type(a), f"__{name}__", None) is None else natively(op, a, b)
+        if getattr(type(a), f"__{name.rstrip('_')}__", None) is None:
+            return hook(a, b)
+        return native_operator(op, a, b)
 
     return apply
 

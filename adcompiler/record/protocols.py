@@ -8,7 +8,6 @@ unseen is refused, as a derivative could be lost in it.
 from __future__ import annotations
 
 import collections
-import functools
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ import numpy as np
 
 from adcompiler.record.functions import is_rewritten, rewritten
 from adcompiler.record.tape import RECORDING, parts_of, refused
+from adcompiler.runtime.regions import Undifferentiated
 
 PLAIN = (
     bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, slice,
@@ -27,9 +27,14 @@ PLAIN = (
 CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque, collections.OrderedDict)
 
 
-@functools.lru_cache(maxsize=4096)
 def method_of(cls: Any, name: str) -> Any:
-    """Return the function in Python that a class has under a name; None if there is none."""
+    """Return the function in Python that a class has under a name; None if there is none.
+
+    It is looked up anew, as classes may change.
+    """
+    if type(cls) is type:  # no metaclass answers in its place
+        found = getattr(cls, name, None)
+        return found if type(found) is types.FunctionType else None
     for base in cls.__mro__:
         found = vars(base).get(name)
         if found is not None:
@@ -48,7 +53,6 @@ def followed(value: Any, name: str) -> Callable[..., Any] | None:
     return None if found is None else rewritten(found)
 
 
-@functools.lru_cache(maxsize=4096)
 def has_operators(cls: Any, bases: tuple[type, ...]) -> bool:
     """Say whether a class changes how the operators of a built-in class work, in Python."""
     for base in cls.__mro__:
@@ -77,7 +81,7 @@ def reflected(op: Callable[[Any, Any], Any], name: str, other: str, a: Any, b: A
     """Return ``op(a, b)`` by the protocol of binary operators."""
     left, right = followed(a, name), followed(b, other)
     if left is None and right is None:
-        return natively(op, a, b)
+        return native_operator(op, a, b, compares=name in COMPARISONS)
     first = type(b) is not type(a) and issubclass(type(b), type(a)) and right is not None
     if first and right is not None:
         made = right(b, a)
@@ -124,10 +128,10 @@ def by_array(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     if ufunc is NotImplemented or isinstance(ufunc, types.WrapperDescriptorType):
         if getattr(type(b), "__array_priority__", -1.0) > 0.0 or isinstance(a, np.generic):
             return NotImplemented
-        return natively(op, a, b)
+        return native_operator(op, a, b)
     if isinstance(ufunc, types.FunctionType):
         return rewritten(ufunc)(b, UFUNCS[op.__name__], "__call__", a, b)
-    return natively(op, a, b)
+    return native_operator(op, a, b)
 
 
 UFUNCS: dict[str, Any] = {
@@ -156,6 +160,17 @@ def has_code(value: Any, depth: int = 3) -> bool:
     if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
         return False
     return cls.__flags__ & 1 << 9 != 0
+
+
+def native_operator(op: Callable[..., Any], *args: Any, compares: bool = False) -> Any:
+    """Do an operation that is written in C, of containers; others must not carry a derivative."""
+    if not compares and not all(isinstance(arg, (*CONTAINERS, int)) for arg in args) and any(
+        map(RECORDING.tape.holds, args)
+    ):
+        given = " and ".join(f"a `{type(arg).__name__}`" for arg in args)
+        raise refused(f"`{op.__name__}` of {given}, which carry a derivative",
+                      "use numbers or arrays", "recording")
+    return natively(op, *args)
 
 
 def natively(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -208,6 +223,8 @@ def unpackable(value: Any) -> Any:
 
 def managed(manager: Any) -> Any:
     """Return a context manager whose methods in Python are rewritten."""
+    if isinstance(manager, Undifferentiated):
+        return Paused()
     enter, leave = followed(manager, "__enter__"), followed(manager, "__exit__")
     return manager if enter is None and leave is None else Managed(manager, enter, leave)
 
@@ -229,6 +246,20 @@ class Managed:
         if self.leave is None:
             return type(self.manager).__exit__(self.manager, *given)
         return self.leave(self.manager, *given)
+
+
+class Paused:
+    """The block of ``with no_grad()``: values computed in it are constants, also after it."""
+
+    __slots__ = ("active", "ids", "tape")
+
+    def __enter__(self) -> None:
+        self.tape = RECORDING.tape
+        self.ids, self.active = self.tape.ids, self.tape.active
+        self.tape.ids, self.tape.active = {}, {}
+
+    def __exit__(self, *given: Any) -> None:
+        self.tape.ids, self.tape.active = self.ids, self.active
 
 
 def items_of(value: Any) -> Iterator[Any]:

@@ -187,7 +187,17 @@ class Rewriter(Expressions):
         cases = [gast.match_case(
             case.pattern, case.guard and self.truth(case.guard), self.body(case.body),
         ) for case in node.cases]
-        return gast.Match(call("matched", self.visit(node.subject)), cases)
+        names: list[str] = []
+        by_position = False
+        for case in node.cases:
+            for part in gast.walk(case.pattern):
+                if isinstance(part, gast.MatchClass):
+                    names += part.kwd_attrs
+                    by_position = by_position or bool(part.patterns)
+        subject = call(
+            "matched", self.visit(node.subject), literal(tuple(dict.fromkeys(names))),
+            constant(by_position))
+        return gast.Match(subject, cases)
 
     def visit_FunctionDef(self, node: Any) -> Any:
         outer, self.in_class = self.in_class, False

@@ -206,9 +206,9 @@ class Expressions(Tools):
         return at(gast.JoinedStr([self.visit(value) for value in node.values]), node)
 
     def visit_FormattedValue(self, node: Any) -> Any:
-        spec = None if node.format_spec is None else self.visit(node.format_spec)
-        value = call("shown", self.visit(node.value), constant(node.conversion))
-        return at(gast.FormattedValue(value, node.conversion, spec), node)
+        spec = constant("") if node.format_spec is None else self.visit(node.format_spec)
+        value = call("formatted", self.visit(node.value), constant(node.conversion), spec)
+        return at(gast.FormattedValue(value, -1, None), node)
 
     def visit_NamedExpr(self, node: Any) -> Any:
         return at(gast.NamedExpr(node.target, self.visit(node.value)), node)

@@ -21,6 +21,7 @@ from adcompiler.record.tape import (
 )
 from adcompiler.runtime.records import carries_derivative, is_record, record, state_of
 from adcompiler.runtime.structure import seed
+from adcompiler.structs import dataclass
 
 Wanted = Sequence[tuple[int, tuple[Any, ...]]]
 """Positions of what is differentiated, with steps to the part."""
@@ -76,12 +77,15 @@ class Recorded:
     def __init__(
         self, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
         parameters: Sequence[Any], tangents: Any = None, second: bool = False,
+        entries: list[Any] | None = None,
     ) -> None:
         if RECORDING.tape is not IDLE:
             raise refused(
                 "a recorded derivative inside of what is recorded",
                 "write the inner function so that it compiles", "recording")
         self.tape = Tape()
+        if entries is not None:
+            self.tape.entries = entries
         purge()
         self.tape.ids.update(dict.fromkeys(LEFT, -1))
         self.tangents: Tangents | None = None
@@ -92,6 +96,7 @@ class Recorded:
         self.values = self.copies.values
         self.wanted = wanted
         self.start(tangents)
+        self.given = [frozen(part_at(self.values[i], steps)) for i, steps in wanted]
         RECORDING.tape = self.tape
         try:
             self.value = called(function, self.values, parameters)
@@ -130,7 +135,7 @@ class Recorded:
         sweep = Sweep(self.tape)
         self.give(sweep, self.value, cotangent)
         sweep.run()
-        return tuple(self.found(sweep, part_at(self.values[i], steps)) for i, steps in self.wanted)
+        return tuple(self.found(sweep, part) for part in self.given)
 
     def pulled_along(self, cotangent: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Return the cotangents of what is differentiated, and their tangents."""
@@ -139,9 +144,8 @@ class Recorded:
         sweep = DualSweep(self.tape, self.tangents)
         self.give(sweep.g, self.value, cotangent)
         sweep.run()
-        parts = [part_at(self.values[i], steps) for i, steps in self.wanted]
-        return (tuple(self.found(sweep.g, part) for part in parts),
-                tuple(self.found(sweep.d, part) for part in parts))
+        return (tuple(self.found(sweep.g, part) for part in self.given),
+                tuple(self.found(sweep.d, part) for part in self.given))
 
     def give(self, sweep: Sweep, value: Any, g: Any) -> None:
         """Set the cotangent of a part of the value."""
@@ -168,8 +172,10 @@ class Recorded:
             return like(g, value)
         if isinstance(value, (bool, int, str)) or value is None:
             return 0.0 if isinstance(value, int) else None
-        parts = {key: self.found(sweep, part) for key, part in children(value).items()}
-        return assembled(value, parts)
+        assert isinstance(value, Frozen)
+        parts = {key: self.found(sweep, part) for key, part in value.parts.items()}
+        return assembled(value.like, {
+            key: part if key in value.carrying else None for key, part in parts.items()})
 
     def along(self) -> Any:
         """Return the tangent of the value."""
@@ -187,7 +193,9 @@ class Recorded:
             return like(0.0 if slot is None else self.tangents.numbers[slot], value)
         if isinstance(value, (bool, int, str)) or value is None:
             return 0.0 if isinstance(value, int) else None
-        return assembled(value, {k: self.tangent_of(v) for k, v in children(value).items()})
+        return assembled(value, {
+            k: self.tangent_of(v) if not is_record(value) or carries_derivative(v) else None
+            for k, v in children(value).items()})
 
     def close(self, *given: Any) -> None:
         """Note what outlives the recording, but what is ``given`` to the caller."""
@@ -196,6 +204,30 @@ class Recorded:
             if not isinstance(value, NUMBERS):  # of numbers the caller has copies
                 note(value, returned)
         leave(self.tape, returned)
+
+
+@dataclass(eq=False, slots=True)
+class Frozen:
+    """A container as it was given: what it held, by position, key or name.
+
+    ``like`` is an object of its class, ``carrying`` are the parts that carry a derivative.
+    """
+
+    like: Any
+    parts: dict[Any, Any]
+    carrying: frozenset[Any]
+
+
+def frozen(value: Any) -> Any:
+    """Return what is differentiated as it is before the run, which may change containers."""
+    if isinstance(value, (np.ndarray, *NUMBERS, bool, int, str)) or value is None:
+        return value
+    parts = children(value)
+    is_instance = not isinstance(value, (tuple, list, dict))
+    return Frozen(
+        value, {key: frozen(part) for key, part in parts.items()},
+        frozenset(key for key, part in parts.items()
+                  if not is_instance or carries_derivative(part)))
 
 
 def called(function: Any, values: tuple[Any, ...], parameters: Sequence[Any]) -> Any:
@@ -243,9 +275,7 @@ def assembled(value: Any, parts: dict[Any, Any]) -> Any:
         return list(parts.values())
     if not is_record(value):
         return None
-    return record(type(value), **{
-        name: part if carries_derivative(getattr(value, name, None)) else None
-        for name, part in parts.items()})
+    return record(type(value), **parts)
 
 
 def like(g: Any, value: Any) -> Any:

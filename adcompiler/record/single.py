@@ -18,6 +18,7 @@ from adcompiler.errors import ADError
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.made_texts import keep_lines
 from adcompiler.record.entries import tangent_of
+from adcompiler.record.functions import HOOKS
 from adcompiler.record.tape import NUMBERS, RECORDING, Entry, Tape, refused
 
 MAX_FORMS = 4096
@@ -218,6 +219,9 @@ def recorded(
     Raises UnsupportedError, with the user's line, where its derivative cannot be compiled.
     """
     tape = RECORDING.tape
+    if (getattr(function, "__module__", None) or "").partition(".")[0] == "numpy":
+        args = tuple(as_numbers(value) for value in args)
+        kwargs = {name: as_numbers(value) for name, value in kwargs.items()}
     values = tuple(snapshot(value) for value in (*args, *kwargs.values()))
     active = [i for i, value in enumerate(values) if tape.holds(value)]
     form = form_of(function, args, kwargs, active)
@@ -231,6 +235,15 @@ def recorded(
     result = function(*args, **kwargs) if run is None else run()
     enter(tape, Single(function, form, values, result, [], tuple(kwargs)), values, result)
     return result
+
+
+def as_numbers(value: Any) -> Any:
+    """Return a list of numbers as the array that NumPy makes of it; other values as they are."""
+    if type(value) not in (list, tuple) or not value or not RECORDING.tape.holds(value):
+        return value
+    if all(isinstance(item, (*NUMBERS, int)) for item in value):
+        return HOOKS["gathered"](value)
+    return value
 
 
 def enter(tape: Tape, entry: Single, values: Any, result: Any) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 import random
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -16,14 +18,16 @@ from adcompiler.record.arrays import (
 )
 from adcompiler.record.copies import fresh
 from adcompiler.record.functions import HOOKS, hooked
-from adcompiler.record.items import attribute, getitem, iterate, set_attribute, setitem
+from adcompiler.record.items import (
+    KNOWN_GENERATORS, attribute, getitem, iterate, set_attribute, setitem,
+)
 from adcompiler.record.methods import average, total
 from adcompiler.record.operators import REAL, enter, note_text
-from adcompiler.record.protocols import followed, natively
+from adcompiler.record.protocols import followed, natively, reflected
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import OF_MATH
 from adcompiler.record.tape import NUMBERS, RECORDING, refused
-from adcompiler.runtime import stop_gradient
+from adcompiler.runtime import no_grad, stop_gradient
 
 SPECIAL: dict[Any, Callable[..., Any]] = {}
 """Hooks by function."""
@@ -188,6 +192,8 @@ def apply_pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
 
 def apply_divmod(a: Any, b: Any, /) -> Any:
     """Return a quotient and a remainder."""
+    if followed(a, "__divmod__") is not None or followed(b, "__rdivmod__") is not None:
+        return reflected(divmod, "__divmod__", "__rdivmod__", a, b)
     return HOOKS["floordiv"](a, b), HOOKS["mod"](a, b)
 
 
@@ -229,21 +235,66 @@ def apply_setattr(obj: Any, name: str, value: Any, /) -> None:
     set_attribute(value, obj, name)
 
 
-def as_text(function: Callable[..., Any], method: str = "") -> Callable[..., Any]:
-    """Return the hook of a function that gives text."""
+def as_text(function: Callable[..., Any], *methods: str) -> Callable[..., Any]:
+    """Return the hook of a function that gives text, by the first of some methods in Python."""
 
     def apply(*args: Any, **kwargs: Any) -> Any:
         for arg in args:
             note_text(arg)
-        own = followed(args[0], method) if method and args else None
-        return function(*args, **kwargs) if own is None else own(*args, **kwargs)
+        for method in methods if args and not isinstance(args[0], type) else ():
+            own = followed(args[0], method)
+            if own is not None:
+                return own(*args, **kwargs)
+        return natively(function, *args, **kwargs)
 
     return apply
 
 
+def apply_format(value: Any, spec: str = "", /) -> Any:
+    """Return a value as text, in a format."""
+    note_text(value)
+    method = followed(value, "__format__")
+    if method is not None:
+        return method(value, spec)
+    if not spec and (followed(value, "__str__") or followed(value, "__repr__")) is not None:
+        return SPECIAL[str](value)
+    return natively(format, value, spec)
+
+
+def apply_print(*args: Any, **kwargs: Any) -> None:
+    """Print values."""
+    print(*(SPECIAL[str](arg) for arg in args), **kwargs)
+
+
+def apply_frame(*args: Any) -> Any:
+    """Refuse frames: those of a recording are others."""
+    raise refused("a frame of the interpreter, of which a recording has others",
+                  "pass the values", "dynamic-names")
+
+
+def apply_count(start: Any = 0, step: Any = 1) -> Any:
+    """Do what ``itertools.count`` does."""
+    add = HOOKS["add"]
+    while True:
+        yield start
+        start = add(start, step)
+
+
+KNOWN_GENERATORS.add(apply_count.__code__)
+
+
+def apply_fromiter(items: Any, dtype: Any, count: int = -1) -> Any:
+    """Return an array of what an iterator gives."""
+    rows = list(iterate(items)) if count < 0 else list(itertools.islice(iterate(items), count))
+    return HOOKS["gathered"](rows, dtype)
+
+
 def apply_isinstance(value: Any, cls: Any, /) -> bool:
     """Say whether a value is of a class."""
-    return isinstance(value, cls)
+    method = followed(cls, "__instancecheck__") if not isinstance(cls, tuple) else None
+    if method is None or method.__module__ == "abc":
+        return isinstance(value, cls)
+    return bool(HOOKS["truth"](method(cls, value)))
 
 
 def apply_type(*args: Any, **kwargs: Any) -> Any:
@@ -356,6 +407,20 @@ def refusing(function: Any) -> Callable[..., Any]:
     return apply
 
 
+def apply_exec(function: Any) -> Callable[..., Any]:
+    """Return the hook of ``exec`` or ``eval``: of text nothing is followed."""
+
+    def apply(code: Any, *spaces: Any, **named: Any) -> Any:
+        given = (*spaces, *named.values())
+        if not given or any(map(RECORDING.tape.holds, given)):
+            raise refused(
+                f"`{function.__name__}` of text that may use values which carry a derivative",
+                "write a function", "dynamic-names")
+        return function(code, *spaces, **named)
+
+    return apply
+
+
 def normal(loc: Any, scale: Any, made: Any) -> Any:
     """Return numbers that were drawn, as a function of the parameters of their distribution."""
     from adcompiler.record.entries import Elementwise
@@ -376,11 +441,13 @@ SPECIAL.update({
     divmod: apply_divmod, round: apply_round, len: apply_len, getattr: apply_getattr,
     hasattr: apply_hasattr, setattr: apply_setattr, isinstance: apply_isinstance,
     type: apply_type, hash: apply_hash, math.fsum: apply_fsum,
-    str: as_text(str, "__str__"), repr: as_text(repr, "__repr__"), format: as_text(format),
-    print: as_text(print), float.hex: as_text(float.hex), ascii: as_text(ascii),
+    str: as_text(str, "__str__", "__repr__"), repr: as_text(repr, "__repr__"),
+    format: apply_format, print: apply_print, itertools.count: apply_count,
+    np.fromiter: apply_fromiter, sys._getframe: apply_frame, float.hex: as_text(float.hex),
+    ascii: as_text(ascii), no_grad: no_grad,
     stop_gradient: apply_stop, np.sum: of_array_sum(np.sum, total),
     np.mean: of_array_sum(np.mean, average), np.dot: apply_dot, np.copyto: apply_copyto,
-    np.array: lambda value, *a, **k: as_array(value, *a, always=True, **k),
+    np.array: lambda object, *a, **k: as_array(object, *a, always=True, **k),
     np.asarray: as_array, np.asanyarray: as_array, np.ascontiguousarray: as_array,
     **{f: refusing(f) for f in (np.put, np.place, np.putmask, random.shuffle)},
     **{getattr(operator, name): of_operator(name) for name in (
@@ -391,5 +458,6 @@ SPECIAL.update({
     operator.contains: lambda a, b: HOOKS["contains"](b, a),
     operator.setitem: lambda a, i, v: setitem(v, a, i),
     operator.not_: lambda x: not HOOKS["truth"](x),
-    operator.abs: apply_abs, issubclass: issubclass, vars: vars,
+    operator.abs: apply_abs, eval: apply_exec(eval), exec: apply_exec(exec),
+    issubclass: issubclass, vars: vars,
 })

@@ -7,6 +7,7 @@ An entry's place in the list is its slot, which stands for the number that it ma
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import weakref
@@ -107,6 +108,7 @@ class Tape:
         self.held: dict[int, np.ndarray] = {}
         self.groups: dict[int, Group] = {}
         self.texts = False
+        self.bytes = 0
         self.memos: dict[Any, Any] = {}
 
     # -- numbers -------------------------------------------------------------------------------
@@ -169,6 +171,8 @@ class Tape:
         root = self.root(array)
         group = self.groups.get(id(root))
         for one in (root,) if group is None else group.members:
+            if id(one) not in self.held:
+                self.count(one.nbytes)
             self.active[id(one)] = self.held[id(one)] = one
 
     def start_array(self, array: np.ndarray) -> None:
@@ -179,7 +183,17 @@ class Tape:
     def hold(self, array: np.ndarray) -> None:
         """Note that an entry reads an array."""
         root = self.root(array)
-        self.held[id(root)] = root
+        if id(root) not in self.held:
+            self.count(root.nbytes)
+            self.held[id(root)] = root
+
+    def count(self, size: int) -> None:
+        """Count bytes that are held; refuse more than there may be."""
+        self.bytes += size
+        if self.bytes > SMALL and self.bytes + OF_ENTRY * len(self.entries) > most_bytes():
+            raise refused(
+                f"a recording that holds more than {most_bytes() >> 20} MiB, which ADCOMPILER_TAPE "
+                "allows", "write the loop so that it compiles, or use checkpoint_loop", "budget")
 
     def is_held(self, array: np.ndarray) -> bool:
         """Say whether some entry reads the memory of an array."""
@@ -210,6 +224,24 @@ class Tape:
             return len(seen) > MOST_SEARCHED
         seen.add(id(value))
         return any(self.holds(part, seen) for part in parts_of(value))
+
+
+SMALL = 1 << 26
+"""So many bytes are always allowed."""
+OF_ENTRY = 200
+"""About as many bytes takes an operation of numbers."""
+
+
+def most_bytes() -> int:
+    """Return how many bytes a recording may hold: ADCOMPILER_TAPE in MiB, or half of what is free.
+    """
+    given = os.environ.get("ADCOMPILER_TAPE", "")
+    if given.isdigit():
+        return int(given) << 20
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (ValueError, OSError, AttributeError):
+        return 1 << 33
 
 
 MOST_SEARCHED = 20_000

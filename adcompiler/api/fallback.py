@@ -1,0 +1,88 @@
+"""What the compiler refuses and a run resolves is recorded: when, and what the user is told."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+import weakref
+from typing import Any
+
+from adcompiler.dispatch.options import Options
+from adcompiler.dispatch.targets import Target
+from adcompiler.errors import ADError, LocatedError, RecordedWarning, TooLargeError
+from adcompiler.record.entry import MODES
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def falls_back(options: Options) -> bool:
+    """Say whether a refused function may be recorded: unless that is switched off.
+
+    It is for one function by ``fallback="refuse"``, for all by ADCOMPILER_RECORD=0.
+    """
+    return (
+        options.mode in MODES and options.fallback == "record" and options.backend != "native"
+        and not options.strict_types and os.environ.get("ADCOMPILER_RECORD", "1") != "0"
+    )
+
+
+def is_resolved_by_run(error: ADError) -> bool:
+    """Say whether a run tells what the compiler does not know: for each place that it refuses."""
+    if isinstance(error, TooLargeError):
+        return True
+    return isinstance(error, LocatedError) and bool(error.findings) and all(
+        finding.reason.by_run for finding in error.findings)
+
+
+_TOLD: weakref.WeakSet[Any] = weakref.WeakSet()
+"""Functions of which the user was told that they are recorded."""
+
+
+def because(error: ADError) -> str:
+    """Return why a function is recorded, as ``explain`` tells it."""
+    first = error.findings[0] if isinstance(error, LocatedError) and error.findings else None
+    return f": {first.where}: {first.problem}" if first is not None else f": {error}"
+
+
+def tell_recorded(target: Target, error: ADError) -> None:
+    """Warn at the user's line that a function is recorded, and why; once for each function.
+
+    Where warnings are errors, the refusal is raised.
+    """
+    if target.function in _TOLD:
+        return
+    text = (
+        f"{target.shown} is recorded in each call, as it does not compile{because(error)}. That "
+        "takes about a microsecond for each operation of numbers, more for arrays; `explain()` "
+        'tells more, and fallback="refuse" or ADCOMPILER_RECORD=0 refuses it'
+    )
+    try:
+        warnings.warn(text, RecordedWarning, stacklevel=users_level())
+    except RecordedWarning:
+        raise error from None
+    _TOLD.add(target.function)
+
+
+def users_level() -> int:
+    """Return how many frames up the user's code is, for warnings."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and (
+        frame.f_code.co_filename.startswith((PACKAGE, "<"))
+    ):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def refused_twice(first: ADError, second: ADError) -> ADError:
+    """Return the refusal of the compiler, with what the recording said."""
+    said = str(second).split("\n", 1)[0]
+    first.add_note(f"Recording it was refused too: {said}")
+    return first
+
+
+def types_key(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what tells calls apart that are refused for other reasons."""
+    from adcompiler.typed.values import type_of
+
+    return tuple(map(type_of, values))
