@@ -67,7 +67,7 @@ class Registry(Entries):
             if instance is value:
                 return value
         for instance, names in known:
-            if all(same(getattr(value, name), getattr(instance, name)) for name in names):
+            if all(same(getattr(value, name, None), getattr(instance, name)) for name in names):
                 return instance
         return None
 

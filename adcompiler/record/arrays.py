@@ -232,6 +232,14 @@ def as_array(
     like = method_of(cls, "__array__")
     if like is not None:
         return as_array(UFUNC_METHODS["call"](like, value), dtype, always=always, **options)
+    if not isinstance(value, (list, tuple)):
+        view = natively(np.asarray, value)
+        if tape.is_active_array(view):  # it shows its memory
+            return as_array(view, dtype, always=always, **options)
+        if HOOKS["iterate"](value) is value:
+            raise refused(
+                f"an array made of a `{cls.__name__}`, which carries a derivative",
+                "make it of a list", "recording")
     options.pop("subok", None)
     return gathered(value, dtype, **options)
 

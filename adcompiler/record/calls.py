@@ -22,11 +22,13 @@ from adcompiler.record.known import UNRULED, by_rule, captures, is_native, unkno
 from adcompiler.record.methods import of_array_method, ufunc_method
 from adcompiler.record.functions import HOOKS, MADE, hooked, is_rewritten, rewritten
 from adcompiler.record.movers import MOVERS, OF_METHODS, moved
-from adcompiler.record.operators import NUMERIC
+from adcompiler.record.entries import Elementwise
+from adcompiler.record.operators import NUMERIC, enter
+from adcompiler.record.slopes import BINARY, UNARY
 from adcompiler.record.protocols import method_of, natively
 from adcompiler.record.single import recorded
 from adcompiler.record.special import SPECIAL
-from adcompiler.record.tape import RECORDING
+from adcompiler.record.tape import RECORDING, refused
 from adcompiler.errors import SourceNotFoundError
 from adcompiler.typed.derivatives import is_derivative
 
@@ -123,6 +125,8 @@ def of_builtin(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if isinstance(owner, NUMERIC) or (isinstance(owner, np.ndarray) and args):
         hook = OPERATORS.get(function.__name__)
         if hook is not None and len(args) <= 1 and not kwargs:
+            if type(owner).__flags__ & 1 << 9:
+                return by_slot(function, owner, args)
             return hook(owner, *args)
     if isinstance(owner, np.ndarray):
         return of_array_method(function, owner, args, kwargs)
@@ -134,6 +138,23 @@ def of_builtin(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if isinstance(owner, np.generic) and RECORDING.tape.is_active(owner):
         return of_array_method(function, owner, args, kwargs)
     return of_bound(function, owner, args, kwargs)
+
+
+def by_slot(function: Any, owner: Any, args: tuple[Any, ...]) -> Any:
+    """Call the method in C of an operator for an instance whose class has one of its own."""
+    tape = RECORDING.tape
+    made = function(*args)
+    if not tape.holds((owner, *args)) or made is NotImplemented or isinstance(made, bool):
+        return made
+    name = function.__name__.strip("_")
+    op = getattr(operator, name, None) or getattr(operator, name[1:], None)
+    given = (*args, owner) if op is not None and not hasattr(operator, name) else (owner, *args)
+    slopes = BINARY.get(op) or ((UNARY[op],) if op in UNARY else None)
+    if slopes is None or not isinstance(made, (np.ndarray, *NUMERIC)):
+        raise refused(f"`{function.__qualname__}` of a `{type(owner).__name__}` that carries a "
+                      "derivative", "use the operator", "recording")
+    enter(Elementwise(op, given, made, slopes))
+    return made
 
 
 def type_with(owner: Any) -> Any:
@@ -229,6 +250,8 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         return unknown(function, args, kwargs)
     if type(function).__module__ == "functools" and hasattr(function, "func"):  # singledispatch
         return call(function.func, *args, **kwargs)
+    if (type(function).__module__ or "").partition(".")[0] == "numba":
+        return unknown(function, args, kwargs)
     known = by_rule(function, args, kwargs)
     if known is not UNRULED:
         return known

@@ -11,7 +11,7 @@ from adcompiler.record.known import UNRULED, by_rule, is_native, unknown
 from adcompiler.record.movers import MOVERS
 from adcompiler.record.protocols import followed, method_of
 from adcompiler.record.special import SPECIAL
-from adcompiler.record.tape import RECORDING
+from adcompiler.record.tape import RECORDING, refused
 
 
 
@@ -40,6 +40,10 @@ def of_class(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def made_of(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return what ``__new__`` of a class gives, initialised."""
+    if method_of(cls, "__del__") is not None:
+        raise refused(
+            f"an instance of `{cls.__name__}`, whose `__del__` the interpreter runs unseen",
+            "make it outside of the function", "recording")
     made = made_anew(cls, args, kwargs)
     if isinstance(made, cls):
         initialise(type(made), made, args, kwargs)

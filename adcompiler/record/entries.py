@@ -25,6 +25,17 @@ def conjugate(slope: Any) -> Any:
         isinstance(slope, np.ndarray) and slope.dtype.kind == "c") else slope
 
 
+def plain(value: Any) -> Any:
+    """Return a number of a derived class as one of the class that it derives from."""
+    if not type(value).__flags__ & 1 << 9 or isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, float):
+        return float.__mul__(value, 1.0)
+    if isinstance(value, int):
+        return int.__add__(value, 0)
+    return complex.__mul__(value, 1.0) if isinstance(value, complex) else value
+
+
 class Made(Entry):
     """An operation with one ``result``, a number or an array of its own."""
 
@@ -82,7 +93,7 @@ class Elementwise(Made):
     def slope(self, slope: Callable[..., Any]) -> Any:
         """Return the slope by one argument."""
         with np.errstate(all="ignore"):
-            return slope(*self.args, self.result)
+            return slope(*map(plain, self.args), plain(self.result))
 
     def push(self, tangents: Any, slot: int) -> None:
         total: Any = 0.0

@@ -18,13 +18,6 @@ from adcompiler.record.protocols import (
 )
 from adcompiler.record.tape import NUMBERS, RECORDING, parts_of, refused
 
-INERT_OF_ARRAYS = frozenset({
-    "shape", "dtype", "ndim", "size", "itemsize", "nbytes", "strides", "flags", "base",
-    "__class__", "__doc__", "__array_priority__", "__len__", "__name__", "__module__",
-    "__array_interface__", "__array_struct__", "device", "is_integer", "__array_ufunc__",
-    "__array_function__", "__dict__",
-})
-"""Attributes of arrays and numbers that carry no derivative."""
 
 
 @hooked
@@ -238,178 +231,6 @@ def delitem(obj: Any, index: Any) -> None:
         del obj[index]
 
 
-# -- attributes ------------------------------------------------------------------------------------
-
-
-@hooked
-def attribute(obj: Any, name: str) -> Any:
-    """Return ``obj.name``."""
-    cls: Any = type(obj)
-    if cls is np.ndarray or isinstance(obj, (np.generic, float, complex)):
-        return of_number(obj, name)
-    if cls in PLAIN or cls is types.ModuleType or isinstance(obj, (type, types.FunctionType)):
-        return getattr(obj, name)
-    if isinstance(obj, super):
-        return of_super(obj, name)
-    method = method_of(cls, "__getattribute__")
-    if method is not None:
-        try:
-            return HOOKS["call"](method, obj, name)
-        except AttributeError:
-            fallback = followed(obj, "__getattr__")
-            if fallback is None:
-                raise
-            return fallback(obj, name)
-    for base in cls.__mro__:
-        if name in vars(base):
-            return of_class(obj, vars(base)[name], name)
-    return of_instance(obj, name)
-
-
-def of_super(obj: Any, name: str) -> Any:
-    """Return what ``super().name`` is; properties of the class are computed."""
-    mro: Any = type(obj.__self__).__mro__
-    if obj.__thisclass__ not in mro:
-        mro = obj.__self__.__mro__
-    for base in mro[mro.index(obj.__thisclass__) + 1 :]:
-        found = vars(base).get(name)
-        if isinstance(found, property) and found.fget is not None:
-            return HOOKS["call"](found.fget, obj.__self__)
-        if found is not None:
-            break
-    return getattr(obj, name)
-
-
-def of_class(obj: Any, found: Any, name: str) -> Any:
-    """Return an attribute that a class has under a name, for an instance."""
-    if isinstance(found, property):
-        if found.fget is None:
-            raise AttributeError(name)
-        return call_getter(found.fget, obj, name)
-    kind: Any = type(found)
-    get = method_of(kind, "__get__")
-    if get is not None:
-        is_data = hasattr(kind, "__set__") or hasattr(kind, "__delete__")
-        own = getattr(obj, "__dict__", {})
-        if not is_data and name in own:
-            return own[name]
-        if isinstance(found, functools.cached_property):
-            made = own[name] = HOOKS["call"](found.func, obj)
-            return made
-        return HOOKS["call"](get, found, obj, type(obj))
-    return getattr(obj, name)
-
-
-def call_getter(getter: Any, obj: Any, name: str) -> Any:
-    """Return what the getter of a property gives."""
-    try:
-        return HOOKS["call"](getter, obj)
-    except AttributeError:
-        fallback = followed(obj, "__getattr__")
-        if fallback is None:
-            raise
-        return fallback(obj, name)
-
-
-def of_instance(obj: Any, name: str) -> Any:
-    """Return an attribute that only the instance, or ``__getattr__`` of its class, has."""
-    fallback = followed(obj, "__getattr__")
-    if fallback is None:
-        return getattr(obj, name)
-    try:
-        return object.__getattribute__(obj, name)
-    except AttributeError:
-        return fallback(obj, name)
-
-
-def of_number(obj: Any, name: str) -> Any:
-    """Return an attribute of a number or array."""
-    cls: Any = type(obj)
-    if cls is not np.ndarray and cls.__flags__ & 1 << 9:  # of a derived class
-        for base in cls.__mro__:
-            if name in vars(base):
-                if base.__flags__ & 1 << 9:
-                    return of_class(obj, vars(base)[name], name)
-                break
-        else:
-            return of_instance(obj, name)
-    result = getattr(obj, name)
-    tape = RECORDING.tape
-    if not tape.is_active(obj) or name in INERT_OF_ARRAYS or result is obj or callable(result):
-        return result
-    if isinstance(result, np.ndarray):
-        if result.dtype.kind not in "fc" or tape.is_active_array(result):
-            return result
-        if name == "imag" and obj.dtype.kind == "f":
-            return result
-    elif isinstance(result, np.flatiter):
-        return result
-    elif isinstance(result, NUMBERS):
-        if name == "real":
-            enter(Linear("real", obj, result, np.real, lambda g: g))
-            return result
-        if name == "imag":
-            if isinstance(obj, (complex, np.complexfloating)):
-                enter(Linear("imag", obj, result, np.imag, lambda g: 1j * g))
-            return result
-    elif not tape.holds(result):
-        return result
-    raise refused(f"the attribute `.{name}` of a value that carries a derivative",
-                  "compute it by a function", "recording")
-
-
-@hooked
-def set_attribute(value: Any, obj: Any, name: str) -> None:
-    """Do ``obj.name = value``."""
-    cls: Any = type(obj)
-    method = method_of(cls, "__setattr__")
-    if method is not None:
-        HOOKS["call"](method, obj, name, value)
-        return
-    for base in cls.__mro__:
-        if name in vars(base):
-            found = vars(base)[name]
-            if isinstance(found, property) and found.fset is not None:
-                HOOKS["call"](found.fset, obj, value)
-                return
-            kind: Any = type(found)
-            setter = method_of(kind, "__set__")
-            if setter is not None:
-                HOOKS["call"](setter, found, obj, value)
-                return
-            break
-    if isinstance(obj, np.ndarray):
-        set_of_array(value, obj, name)
-        return
-    setattr(obj, name, value)
-
-
-def set_of_array(value: Any, array: np.ndarray, name: str) -> None:
-    """Do ``array.name = value``."""
-    if name in ("real", "imag"):
-        write(getattr(array, name), ..., value)
-    elif name == "flat":
-        if np.size(value) != array.size:
-            value = HOOKS["call"](np.resize, value, array.size)
-        write(flat_of(array.flat), ..., value)
-    elif RECORDING.tape.is_held(array) and name in ("shape", "dtype", "strides", "data"):
-        raise refused(
-            f"`.{name} = ...` of an array whose values are read already",
-            "make a new array by .reshape or .view", "recording")
-    else:
-        setattr(array, name, value)
-
-
-@hooked
-def del_attribute(obj: Any, name: str) -> None:
-    """Do ``del obj.name``."""
-    method = followed(obj, "__delattr__")
-    if method is not None:
-        method(obj, name)
-    else:
-        delattr(obj, name)
-
-
 # -- iteration -------------------------------------------------------------------------------------
 
 
@@ -480,7 +301,7 @@ def mapping(value: Any) -> Any:
     """Return what ``**value`` takes."""
     if type(value) is dict or followed(value, "keys") is None:
         return value
-    keys = HOOKS["call"](attribute(value, "keys"))
+    keys = HOOKS["call"](HOOKS["attribute"](value, "keys"))
     return {key: getitem(value, key) for key in iterate(keys)}
 
 

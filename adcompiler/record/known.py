@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import types
 from collections.abc import Callable
 from typing import Any
@@ -56,6 +57,7 @@ def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     if not any(map(tape.holds, given)):
         return constant(function, args, kwargs)
     facts = REGISTRY.facts(function)
+    kwargs = {name: value for name, value in kwargs.items() if not name.startswith("overwrite_")}
     if "out" in kwargs and kwargs["out"] is not None:
         out = kwargs.pop("out")
         result = HOOKS["call"](function, *args, **kwargs)
@@ -143,7 +145,13 @@ def same_content(one: np.ndarray, two: np.ndarray) -> bool:
 
 def inert(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function whose results carry no derivative."""
-    return constant(function, args, kwargs)
+    tape = RECORDING.tape
+    if not tape.texts and not REGISTRY.facts(function).is_pure and tape.holds((args, kwargs)):
+        tape.texts = True  # it may write them somewhere
+    result = constant(function, args, kwargs)
+    if tape.texts and reads_text((*args, *kwargs.values())) and holds_numbers(result):
+        raise refused_text(function)
+    return result
 
 
 def unknown(
@@ -179,7 +187,7 @@ def reads_text(given: tuple[Any, ...]) -> bool:
 
 def holds_numbers(value: Any, depth: int = 3) -> bool:
     """Say whether a result is or holds floats."""
-    if isinstance(value, (float, complex, np.inexact)):
+    if isinstance(value, (float, complex, np.inexact, ast.AST)):
         return True
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fcO"

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.items import iterate
+from adcompiler.record.items import KNOWN_GENERATORS, iterate
 from adcompiler.record.protocols import OWN, followed, natively
 from adcompiler.record.tape import RECORDING, refused
 
@@ -129,6 +129,23 @@ def apply_accumulate(items: Any, func: Any = None, *, initial: Any = None) -> An
         iterate(items), wrapped(func) if func is not None else HOOKS["add"], initial=initial)
 
 
+def apply_chain(iterables: Any) -> Any:
+    """Do what ``itertools.chain.from_iterable`` does."""
+    for each in iterate(iterables):
+        yield from iterate(each)
+
+
+def apply_starmap(function: Any, rows: Any) -> Any:
+    """Do what ``itertools.starmap`` does."""
+    called = wrapped(function)
+    return (called(*iterate(row)) for row in iterate(rows))
+
+
+KNOWN_GENERATORS.add(apply_chain.__code__)
+KNOWN_GENERATORS.update(
+    const for const in apply_starmap.__code__.co_consts if isinstance(const, types.CodeType))
+
+
 def apply_groupby(items: Any, key: Any = None) -> Any:
     """Do what ``itertools.groupby`` does."""
     return itertools.groupby(iterate(items), wrapped(key))
@@ -223,13 +240,13 @@ class DeepCopies:
 MOVERS: dict[Any, Callable[..., Any]] = {
     **{f: over(f) for f in (
         list, tuple, set, frozenset, zip, enumerate, sorted, any, all,
-        itertools.chain, itertools.chain.from_iterable, itertools.cycle, itertools.islice,
+        itertools.cycle, itertools.islice,
         itertools.product, itertools.permutations, itertools.combinations, itertools.compress,
         itertools.zip_longest, itertools.tee, itertools.combinations_with_replacement,
         collections.deque, collections.OrderedDict,
     )},
     **{f: first_called(f) for f in (
-        map, filter, itertools.starmap, itertools.takewhile, itertools.dropwhile,
+        map, filter, itertools.takewhile, itertools.dropwhile,
         itertools.filterfalse,
     )},
     **{f: plainly(f) for f in (
@@ -243,6 +260,8 @@ MOVERS: dict[Any, Callable[..., Any]] = {
         bisect.insort_right, object,
         collections.defaultdict, types.MethodType, functools.cmp_to_key,
     )},
+    itertools.chain: lambda *args: apply_chain(args),
+    itertools.chain.from_iterable: apply_chain, itertools.starmap: apply_starmap,
     reversed: apply_reversed, next: apply_next, iter: apply_iter, functools.reduce: apply_reduce,
     itertools.accumulate: apply_accumulate, itertools.groupby: apply_groupby, dict: apply_dict,
     copy.copy: apply_copy, copy.deepcopy: apply_deepcopy,

@@ -16,10 +16,11 @@ from adcompiler.ops.homes import display_name
 from adcompiler.record.arrays import (
     UFUNC_METHODS, as_array, renewed,
 )
+from adcompiler.record.attributes import attribute, set_attribute
 from adcompiler.record.copies import fresh
 from adcompiler.record.functions import HOOKS, hooked
 from adcompiler.record.items import (
-    KNOWN_GENERATORS, attribute, getitem, iterate, set_attribute, setitem,
+    KNOWN_GENERATORS, getitem, iterate, setitem,
 )
 from adcompiler.record.methods import average, total
 from adcompiler.record.operators import REAL, enter, note_text
