@@ -71,8 +71,8 @@ CONTENTS = {
         "tasks/nan",
     ],
     "How to": [
-        "structured-arguments", "modes", "derivatives", "checkpointing", "external", "implicit",
-        "rules", "interop", "native", "notebooks", "debugging",
+        "structured-arguments", "modes", "derivatives", "recorder", "checkpointing", "external",
+        "implicit", "rules", "interop", "native", "notebooks", "debugging",
     ],
     "Examples": ["examples/index"],
     "Reference": ["reference", "syntax", "cli", "limitations", "functions", "security", "glossary"],

@@ -23,19 +23,19 @@ R = TypeVar("R")
 def grad(
     function: None = None, *, argnums: Asked = 0, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False, debug: bool = False,
+    strict_types: bool = False, debug: bool = False, fallback: str = "record",
 ) -> Callable[[Callable[P, Any]], Derivative[P, Any]]: ...
 @overload
 def grad(
     function: Callable[P, Any], argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False, debug: bool = False,
+    strict_types: bool = False, debug: bool = False, fallback: str = "record",
 ) -> Derivative[P, Any]: ...
 @suggesting
 def grad(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False, debug: bool = False,
+    strict_types: bool = False, debug: bool = False, fallback: str = "record",
 ) -> Any:
     """Return a function that computes the gradient of ``function``.
 
@@ -58,32 +58,36 @@ def grad(
     With ``debug`` the code checks shape, dtype and finiteness of every cotangent, and raises
     FloatingPointError or ValueError with the user's line and expression at the first that is wrong;
     it gives a ``NotFiniteWarning`` at each value that is not finite, computed from such as are.
+    Where the compiler refuses the function for what only a run knows, the function is recorded in
+    each call, with a ``RecordedWarning``; with ``fallback="refuse"`` it is refused.
+    ``backend="record"`` records any function.
 
     Can be used as a decorator, with or without arguments. Raises UnsupportedError or
     MissingRuleError at the first call, before anything runs, for code that cannot be
     differentiated, and TypeError for results that are not real scalars.
     """
     return _derivative(
-        "grad", function, argnums, has_aux, strict_primal, backend, parallel, strict_types, debug)
+        "grad", function, argnums, has_aux, strict_primal, backend, parallel, strict_types, debug,
+        fallback)
 
 
 @overload
 def value_and_grad(
     function: None = None, *, argnums: Asked = 0, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False, debug: bool = False,
+    strict_types: bool = False, debug: bool = False, fallback: str = "record",
 ) -> Callable[[Callable[P, R]], Derivative[P, tuple[R, Any]]]: ...
 @overload
 def value_and_grad(
     function: Callable[P, R], argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False, debug: bool = False,
+    strict_types: bool = False, debug: bool = False, fallback: str = "record",
 ) -> Derivative[P, tuple[R, Any]]: ...
 @suggesting
 def value_and_grad(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False, debug: bool = False,
+    strict_types: bool = False, debug: bool = False, fallback: str = "record",
 ) -> Any:
     """Return a function that computes the value of ``function`` and its gradient, as a pair.
 
@@ -91,19 +95,21 @@ def value_and_grad(
     """
     return _derivative(
         "value_and_grad", function, argnums, has_aux, strict_primal, backend, parallel,
-        strict_types, debug)
+        strict_types, debug, fallback)
 
 
 def _derivative(
     mode: str, function: Callable[..., Any] | None, argnums: Asked, has_aux: bool,
     strict_primal: bool, backend: str, parallel: bool, strict_types: bool, debug: bool,
+    fallback: str,
 ) -> Any:
     if function is None:
         return lambda f: _derivative(
-            mode, f, argnums, has_aux, strict_primal, backend, parallel, strict_types, debug)
+            mode, f, argnums, has_aux, strict_primal, backend, parallel, strict_types, debug,
+            fallback)
     return EmittedDerivative(function, Options(
         mode, stated(function, argnums), has_aux, strict_primal, backend=backend, parallel=parallel,
-        strict_types=strict_types, debug=debug,
+        strict_types=strict_types, debug=debug, fallback=fallback,
     ))
 
 
@@ -111,7 +117,7 @@ def _derivative(
 def vjp(
     function: Callable[..., R], *args: Any, argnums: Asked = None,
     strict_primal: bool = False, backend: str = "python", strict_types: bool = False,
-    debug: bool = False, **kwargs: Any,
+    debug: bool = False, fallback: str = "record", **kwargs: Any,
 ) -> tuple[R, Pullback]:
     """Return ``function(*args, **kwargs)`` and its pullback there.
 
@@ -121,8 +127,8 @@ def vjp(
     cotangent for a single position or name. By default it has None for an argument that holds no
     float (integers, unless none does), and for one of a function with a rule that gives none there
     (a shape, an axis, a text). It may be called any number of
-    times, from any thread. ``strict_primal``, ``strict_types`` and ``debug`` are those of ``grad``,
-    and so is ``backend``: native loops compute the value again in each pullback.
+    times, from any thread. ``strict_primal``, ``strict_types``, ``debug`` and ``fallback`` are
+    those of ``grad``, and so is ``backend``: native loops compute the value again in each pullback.
     """
     default = None
     asked: Any = of_call(argnums, args)
@@ -132,7 +138,7 @@ def vjp(
         asked = tuple(asked)
     pair = kept_derivative(
         function, "vjp", asked, strict_primal, backend=backend, strict_types=strict_types,
-        debug=debug)
+        debug=debug, fallback=fallback)
     value, pullback = pair(*args, **kwargs)
     if default is not None and len(default) < len(args):
         return value, PullbackOfSome(pullback, default, len(args))

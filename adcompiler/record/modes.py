@@ -7,6 +7,7 @@ from typing import Any
 
 from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.arguments import part_at
+from adcompiler.dispatch.linear_maps import Half, Pushforward
 from adcompiler.errors import ArgumentsError, limitations
 from adcompiler.record.running import (
     Recorded, RecordedPullback, Wanted, each_of, handed_out, stacked,
@@ -27,7 +28,8 @@ def derivative(
     if mode == "vjp":
         run = Recorded(function, values, wanted, parameters)
         run.copies.give_back()
-        value, pullback = handed_out(run.value), RecordedPullback(run, single)
+        value, pullback = handed_out(run.value), RecordedPullback(
+            run, single, getattr(function, "__name__", "the function"))
         return value, pullback.of_each if batched else pullback
     if mode == "forward":
         push = Push(function, values, wanted, parameters, True)
@@ -94,7 +96,7 @@ def pushed_gradient(
     return push.of_each if batched else push
 
 
-class Push:
+class Push(Pushforward):
     """Pushes tangents of a recorded function's arguments forward: each call runs the function."""
 
     def __init__(
@@ -103,8 +105,12 @@ class Push:
     ) -> None:
         self.function, self.values, self.wanted = function, values, wanted
         self.parameters, self.with_value = parameters, with_value
-        self.outlines = [(outline(part_at(values[i], steps)), parameters[i].name)
-                         for i, steps in wanted]
+        name = getattr(function, "__name__", "the function")
+        super().__init__(Half(second, "", name, {}, name), None, [
+            (outline(part_at(values[i], steps)), parameters[i].name) for i, steps in wanted])
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"{self!r} runs a function again, and cannot be pickled")
 
     def primal(self) -> Any:
         """Return the value."""

@@ -10,8 +10,9 @@ import numpy as np
 import adcompiler.record.calls  # noqa: F401 (enters its hook)
 from adcompiler.dispatch.arguments import part_at
 from adcompiler.dispatch.cotangents import (
-    Outline, conform, conform_each, outline, zero,
+    conform, conform_each, outline, zero,
 )
+from adcompiler.dispatch.linear_maps import Half, Pullback
 from adcompiler.errors import ArgumentsError
 from adcompiler.record.copies import Copies
 from adcompiler.record.functions import HOOKS
@@ -311,12 +312,17 @@ def handed_out(value: Any) -> Any:
     return value
 
 
-class RecordedPullback:
+class RecordedPullback(Pullback):
     """Pulls cotangents of a recorded function's value back to those of its arguments."""
 
-    def __init__(self, run: Recorded, single: bool) -> None:
+    __slots__ = ("run", "single")
+
+    def __init__(self, run: Recorded, single: bool, name: str) -> None:
         self.run, self.single = run, single
-        self.structure: Outline | None = outline(run.value)
+        super().__init__(Half(children, "", name, {}, name), None, outline(run.value))
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"{self!r} holds a tape, which cannot be pickled")
 
     def __call__(self, cotangent: Any) -> Any:
         """Return the cotangents of the arguments for a cotangent of the value."""
