@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adcompiler import UnsupportedError, grad, vjp
+from adcompiler import UnsupportedError, grad, value_and_grad, vjp
 from tests.language.check import Cases
 
 programs = Cases()
@@ -246,3 +246,16 @@ def test_writing_in_place_cannot_change_a_shape() -> None:
     with pytest.raises(ValueError, match="non-broadcastable output operand"):
         grad(widened)(np.ones(3))
     assert grad(widened)(np.array([0.5])) == np.array([3.0])
+
+
+def test_an_array_added_to_a_list_in_place_is_a_sum():
+    """Python asks the array first: the list is not extended."""
+    def function(x):
+        row = [1.0, 2.0]
+        row += x * 2.0
+        return row[0] * row[1]
+
+    x = np.array([0.3, 0.4])
+    value, found = value_and_grad(function)(x)
+    assert value == function(x)
+    assert np.allclose(found, [2.0 * 2.8, 2.0 * 1.6], rtol=1e-14)

@@ -27,6 +27,10 @@ def _in_place(function: Any, plain: Any) -> Fold:
         type_ = s.unit.type(args[0])
         if isinstance(type_, (t.Scalar, t.Text, t.Tuple, t.Static, t.Range, t.Bottom)):
             return s.call(Const(plain), args, {}, origin, name)
+        if isinstance(type_, t.List) and plain is operator.add and of_numpy(s.unit.type(args[1])):
+            return s.call(Const(plain), args, {}, origin, name)  # arrays come before lists
+        if isinstance(type_, t.List) and plain is operator.add and may_be_array(s, args[1]):
+            return refuse_write(s, type_, plain, origin)
         if s.heap is not None and isinstance(args[0], Var) and (
             isinstance(type_, t.Array) or (isinstance(type_, t.List) and plain is operator.add)
         ):
@@ -50,6 +54,20 @@ def _in_place(function: Any, plain: Any) -> Fold:
         return new
 
     return fold
+
+
+def of_numpy(type_: t.Type) -> bool:
+    """Say whether a value is an array, or a number of NumPy for sure."""
+    return isinstance(type_, t.Array) or (
+        isinstance(type_, t.Scalar) and all(dtype is not None for _, dtype in type_.classes)
+        and bool(type_.classes))
+
+
+def may_be_array(s: Writer, atom: Atom) -> bool:
+    """Say whether it is not known that a value is no array."""
+    iterators = s.unit.iterators
+    return s.unit.type(atom) == t.UNKNOWN and not (
+        isinstance(atom, Var) and (atom in iterators.one_shot or atom in iterators.generators))
 
 
 def refuse_write(s: Writer, type_: t.Type, plain: Any, origin: Origin) -> Atom:
