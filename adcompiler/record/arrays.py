@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ def of_ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         return natively(function, *args, **kwargs)
     if REGISTRY.inactive(function) is not None:
         return natively(function, *args, **kwargs)
-    args = tuple(gathered(a) if isinstance(a, (list, tuple)) else a for a in args)
+    args = tuple(gathered(a) if isinstance(a, Sequence) and tape.holds(a) else a for a in args)
     if any(map(is_of_objects, args)):
         raise refused(
             f"`{function.__name__}` of an array of objects, of which one carries a derivative",
@@ -170,7 +170,9 @@ def listed(value: Any, numbers: bool = False) -> Any:
     if numbers and followed(value, "__float__") is not None:
         return UFUNC_METHODS["call"](float, value)
     found = HOOKS["iterate"](value)
-    return value if found is value else [listed(item, numbers) for item in found]
+    if found is value and not isinstance(value, Sequence):
+        return value
+    return [listed(item, numbers) for item in found]
 
 
 def find_leaves(value: Any, place: tuple[int, ...], leaves: list[Any]) -> None:

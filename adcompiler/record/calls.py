@@ -132,6 +132,9 @@ def of_builtin(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         return of_array_method(function, owner, args, kwargs)
     if isinstance(owner, np.ufunc):
         return ufunc_method(function.__name__, owner, args, kwargs)
+    if type(function) is types.MethodWrapperType and getattr(
+        type_with(owner), function.__name__, None) is getattr(object, function.__name__, ()):
+        return function(*args, **kwargs)  # as super().__init__() of a class without bases
     plain = OF_METHODS.get((type_with(owner), function.__name__))
     if plain is not None:
         return plain(function, *args, **kwargs)
@@ -231,6 +234,10 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
     if isinstance(function, functools._lru_cache_wrapper):
         return remembered(function, args, kwargs)
+    own = method_of(type(function), "__call__")
+    if own is not None and not is_derivative(function) and not (
+        REGISTRY.is_registered(own)) and keeps_identity(function) is False:
+        return call(own, function, *args, **kwargs)
     special = SPECIAL.get(function) if hashable(function) else None
     if special is not None:
         return special(*args, **kwargs)
@@ -264,6 +271,12 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if isinstance(getattr(type(function), "__call__", None), types.WrapperDescriptorType):  # noqa: B004
         return unknown(function, args, kwargs)
     return unknown(function, args, kwargs)
+
+
+def keeps_identity(function: Any) -> bool:
+    """Say whether an object is looked up by what it is, and by no code of its class."""
+    cls: Any = type(function)
+    return method_of(cls, "__hash__") is None and method_of(cls, "__eq__") is None
 
 
 def of_getter(function: Any, obj: Any) -> Any:

@@ -15,7 +15,7 @@ def times(g: Any, slope: Any) -> Any:
     with np.errstate(all="ignore"):
         found = g * slope
         if not np.isfinite(np.sum(found)):
-            found = np.where(g == 0, 0.0, found)
+            found = np.where((g == 0) & ~np.isnan(slope), 0.0, found)
     return found
 
 

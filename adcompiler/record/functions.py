@@ -31,6 +31,8 @@ CODES: dict[types.CodeType, types.CodeType | ADError] = {}
 MADE: weakref.WeakKeyDictionary[types.FunctionType, types.FunctionType] = (
     weakref.WeakKeyDictionary())
 _lock = threading.RLock()
+TELL_REFUSED: list[Callable[[ADError], Any]] = []
+"""What is told of functions that cannot be rewritten: the recording that meets them."""
 
 
 def hooked(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,6 +82,8 @@ def code_of(function: types.FunctionType) -> types.CodeType:
             if found is None:
                 found = CODES[live] = made_or_refused(function)
     if isinstance(found, ADError):
+        for tell in TELL_REFUSED:
+            tell(found)
         raise found.with_traceback(None)
     return found
 

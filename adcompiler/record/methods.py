@@ -246,6 +246,8 @@ def multiply_at(function: Any, args: tuple[Any, ...]) -> Any:
     tape = RECORDING.tape
     if function is np.add and len(args) == 3 and (tape.holds(args) or tape.is_held(array)):
         old = array.copy()
+        if not isinstance(args[2], (np.ndarray, np.generic, float, int, complex)):
+            args = (array, index, HOOKS["gathered"](args[2]))
         np.add.at(array, index, args[2])
         if tape.holds(args[2]) or tape.is_active(array):
             tape.activate(array)

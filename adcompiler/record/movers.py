@@ -22,8 +22,9 @@ import numpy as np
 
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.items import KNOWN_GENERATORS, iterate
-from adcompiler.record.protocols import OWN, followed, natively
-from adcompiler.record.tape import RECORDING, refused
+from adcompiler.record.protocols import OWN, followed, method_of, natively
+from adcompiler.record.tape import RECORDING, refused, users_module
+from adcompiler.runtime.records import is_record, record, state_of
 
 
 def wrapped(function: Any) -> Any:
@@ -146,6 +147,12 @@ KNOWN_GENERATORS.update(
     const for const in apply_starmap.__code__.co_consts if isinstance(const, types.CodeType))
 
 
+def apply_namedtuple(*args: Any, **kwargs: Any) -> Any:
+    """Return a class of named tuples, of the module that makes it."""
+    kwargs.setdefault("module", users_module())
+    return collections.namedtuple(*args, **kwargs)
+
+
 def apply_groupby(items: Any, key: Any = None) -> Any:
     """Do what ``itertools.groupby`` does."""
     return itertools.groupby(iterate(items), wrapped(key))
@@ -177,6 +184,10 @@ def apply_copy(value: Any) -> Any:
     own = getattr(type(value), "__copy__", None)
     if isinstance(own, types.FunctionType):
         return HOOKS["call"](own, value)
+    if is_record(value) and not any(
+        method_of(type(value), name) for name in ("__reduce__", "__reduce_ex__", "__getstate__")
+    ):
+        return record(type(value), **state_of(value))
     return natively(copy.copy, value)
 
 
@@ -222,8 +233,6 @@ class DeepCopies:
 
     def of_instance(self, value: Any) -> Any:
         """Return a copy of an instance of a class."""
-        from adcompiler.runtime.records import is_record, state_of
-
         if not is_record(value):
             if RECORDING.tape.holds(value):
                 raise refused(
@@ -242,7 +251,8 @@ MOVERS: dict[Any, Callable[..., Any]] = {
         list, tuple, set, frozenset, zip, enumerate, sorted, any, all,
         itertools.cycle, itertools.islice,
         itertools.product, itertools.permutations, itertools.combinations, itertools.compress,
-        itertools.zip_longest, itertools.tee, itertools.combinations_with_replacement,
+        itertools.zip_longest, itertools.tee, itertools.pairwise,
+        itertools.combinations_with_replacement,
         collections.deque, collections.OrderedDict,
     )},
     **{f: first_called(f) for f in (
@@ -255,7 +265,9 @@ MOVERS: dict[Any, Callable[..., Any]] = {
         object.__delattr__, object.__init__, BaseException.__init__, Exception.__init__,
         operator.itemgetter, operator.attrgetter, operator.methodcaller,
         types.SimpleNamespace, types.MappingProxyType, functools.partial, heapq.heappush,
-        heapq.heappop, heapq.heapify, heapq.heappushpop, heapq.heapreplace, bisect.bisect,
+        heapq.heappop, heapq.heapify, *(
+            getattr(heapq, name) for name in ("_heapify_max", "_heappop_max", "_heapreplace_max")
+            if hasattr(heapq, name)), heapq.heappushpop, heapq.heapreplace, bisect.bisect,
         bisect.bisect_left, bisect.bisect_right, bisect.insort, bisect.insort_left,
         bisect.insort_right, object,
         collections.defaultdict, types.MethodType, functools.cmp_to_key,
@@ -264,7 +276,7 @@ MOVERS: dict[Any, Callable[..., Any]] = {
     itertools.chain.from_iterable: apply_chain, itertools.starmap: apply_starmap,
     reversed: apply_reversed, next: apply_next, iter: apply_iter, functools.reduce: apply_reduce,
     itertools.accumulate: apply_accumulate, itertools.groupby: apply_groupby, dict: apply_dict,
-    copy.copy: apply_copy, copy.deepcopy: apply_deepcopy,
+    collections.namedtuple: apply_namedtuple, copy.copy: apply_copy, copy.deepcopy: apply_deepcopy,
 }
 """Movers by function."""
 moved = (operator.itemgetter, operator.attrgetter, operator.methodcaller)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from adcompiler.record.entries import Elementwise, InPlace, Product
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import (
-    PLAIN, defined_in_python, followed, native_operator, natively, reflected, unpackable,
+    PLAIN, defined_in_python, followed, method_of, native_operator, natively, reflected, unpackable,
 )
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import BINARY, UNARY
@@ -130,12 +131,12 @@ def binary(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
         defined_in_python(a, NUMERIC) or defined_in_python(b, NUMERIC)
     ):
         return arithmetic(op, a, b)
+    if isinstance(a, (np.ndarray, np.generic)) and is_sequence(b):
+        return binary(op, a, HOOKS["gathered"](b))
+    if isinstance(b, (np.ndarray, np.generic)) and is_sequence(a):
+        return binary(op, HOOKS["gathered"](a), b)
     if type(a) in PLAIN and type(b) in PLAIN:
         return of_containers(op, a, b)
-    if isinstance(a, (np.ndarray, np.generic)) and type(b) in (list, tuple):
-        return binary(op, a, HOOKS["gathered"](b))
-    if isinstance(b, (np.ndarray, np.generic)) and type(a) in (list, tuple):
-        return binary(op, HOOKS["gathered"](a), b)
     if is_numeric(a) and isinstance(b, NUMERIC) and not issubclass(type(b), type(a)) and (
         not defined_in_python(a, NUMERIC)
     ):
@@ -148,7 +149,17 @@ def of_containers(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """Return ``op(a, b)`` where one operand is a text or container, as Python has it."""
     if op is operator.mod and isinstance(a, (str, bytes)):
         note_text(b)
-    return op(a, b)
+    return natively(op, a, b)
+
+
+def is_sequence(value: Any) -> bool:
+    """Say whether NumPy makes an array of the items of a value."""
+    if isinstance(value, (list, tuple, collections.deque)):
+        return True
+    cls: Any = type(value)
+    return method_of(cls, "__getitem__") is not None and method_of(cls, "__len__") is not None and (
+        not hasattr(cls, "__array_ufunc__") and not hasattr(cls, "__array_priority__")
+        and not hasattr(cls, "__array__"))
 
 
 def note_text(value: Any) -> None:

@@ -101,8 +101,14 @@ class Recorded:
         RECORDING.tape = self.tape
         try:
             self.value = called(function, self.values, parameters)
+        except Exception:
+            if self.tape.refusal is not None:
+                raise self.tape.refusal from None
+            raise
         finally:
             RECORDING.tape = IDLE
+        if self.tape.refusal is not None:  # the program has caught it, and gone another way
+            raise self.tape.refusal
         self.copies.check()
 
     def start(self, tangents: Any) -> None:

@@ -6,6 +6,7 @@ compiles once for each function, options and types, and keeps on disk.
 
 from __future__ import annotations
 
+import collections
 import itertools
 import sys
 from collections.abc import Callable, Sequence
@@ -239,11 +240,12 @@ def recorded(
 
 def as_numbers(value: Any) -> Any:
     """Return a list of numbers as the array that NumPy makes of it; other values as they are."""
-    if type(value) not in (list, tuple) or not value or not RECORDING.tape.holds(value):
+    if not isinstance(value, (list, tuple, collections.deque)) or not RECORDING.tape.holds(value):
         return value
+    value = [list(item) if isinstance(item, collections.deque) else item for item in value]
     if all(isinstance(item, (*NUMBERS, int)) for item in value):
         return HOOKS["gathered"](value)
-    return value
+    return [as_numbers(item) for item in value]
 
 
 def enter(tape: Tape, entry: Single, values: Any, result: Any) -> None:

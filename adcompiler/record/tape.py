@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.errors import ADError, Finding, UnsupportedError
-from adcompiler.record.functions import is_rewritten
+from adcompiler.errors import ADError, Finding, SourceNotFoundError, UnsupportedError
+from adcompiler.record.functions import TELL_REFUSED, is_rewritten
 from adcompiler.structs import dataclass
 
 NUMBERS = (float, complex, np.inexact)
@@ -108,6 +108,7 @@ class Tape:
         self.held: dict[int, np.ndarray] = {}
         self.groups: dict[int, Group] = {}
         self.texts = False
+        self.refusal: ADError | None = None
         self.bytes = 0
         self.memos: dict[Any, Any] = {}
 
@@ -349,6 +350,14 @@ def place() -> tuple[str, int]:
     return "<unknown>", 0
 
 
+def users_module() -> str:
+    """Return the name of the module whose rewritten code runs."""
+    frame = sys._getframe(1)
+    while not is_rewritten(frame.f_code) and frame.f_back is not None:
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", "__main__"))
+
+
 def refused(problem: str, hint: str, anchor: str = "recording") -> UnsupportedError:
     """Return the refusal of what runs now."""
     import linecache
@@ -356,8 +365,17 @@ def refused(problem: str, hint: str, anchor: str = "recording") -> UnsupportedEr
     file, line = place()
     text = linecache.getline(file, line).rstrip("\n")
     column = len(text) - len(text.lstrip())
-    return UnsupportedError([Finding(
+    error = UnsupportedError([Finding(
         file, line, column, text, problem, hint, anchor, max(len(text.strip()), 1))])
+    note_refusal(error)
+    return error
+
+
+def note_refusal(error: ADError) -> None:
+    """Note a refusal: it is raised at the end of the recording if the program catches it."""
+    tape = RECORDING.tape
+    if tape is not IDLE and tape.refusal is None and not isinstance(error, SourceNotFoundError):
+        tape.refusal = error
 
 
 class Idle(Tape):
@@ -366,6 +384,7 @@ class Idle(Tape):
 
 IDLE: Tape = Idle()
 RECORDING = Recording()
+TELL_REFUSED.append(note_refusal)
 
 __all__ = [
     "IDLE",
