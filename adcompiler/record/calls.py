@@ -302,6 +302,7 @@ def remembered(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     key: Any = (
         id(function), *(id(a) if tape.is_active(a) else a for a in args),
         *((k, id(v) if tape.is_active(v) else v) for k, v in kwargs.items()))
+    natively(hash, key)
     if key not in tape.memos:
         tape.memos[key] = call(function.__wrapped__, *args, **kwargs)
     return tape.memos[key]

@@ -25,7 +25,7 @@ def getitem(obj: Any, index: Any) -> Any:
     """Return ``obj[index]``."""
     cls: Any = type(obj)
     if cls is list or cls is tuple:
-        return obj[index if type(index) in PLAIN else position(index)]
+        return obj[index if type(index) in (int, str) else position(index)]
     if cls is dict:
         if type(index) in PLAIN:
             return obj[index]
@@ -59,10 +59,12 @@ def getitem(obj: Any, index: Any) -> Any:
 
 def position(index: Any) -> Any:
     """Return a subscript with what ``__index__`` in Python gives in the place of instances."""
-    if type(index) in PLAIN and type(index) is not tuple:
+    if type(index) in PLAIN and type(index) not in (tuple, slice):
         return index
     if type(index) is tuple:
         return tuple(map(position, index))
+    if type(index) is slice:
+        return slice(position(index.start), position(index.stop), position(index.step))
     method = followed(index, "__index__")
     return index if method is None else method(index)
 
@@ -129,7 +131,7 @@ def setitem(value: Any, obj: Any, index: Any) -> None:
         if type(index) is slice:
             value = HOOKS["iterate"](value)
         if cls is list or type(index) in PLAIN:
-            obj[index if type(index) in PLAIN else position(index)] = value
+            obj[index if cls is dict or type(index) is int else position(index)] = value
         else:
             natively(dict.__setitem__, obj, index, value)
         return
@@ -257,6 +259,18 @@ def iterate(value: Any) -> Any:
     return value
 
 
+@hooked
+def spread(value: Any) -> Any:
+    """Return what is iterated over by what asks for its length first, as ``*value`` does."""
+    if type(value) not in PLAIN:
+        for name in ("__len__", "__length_hint__"):
+            method = followed(value, name)
+            if method is not None:
+                method(value)
+                break
+    return iterate(value)
+
+
 def items_of_array(array: np.ndarray) -> Iterator[Any]:
     """Iterate over an array, its items recorded."""
     for i in range(len(array)):
@@ -306,10 +320,10 @@ def mapping(value: Any) -> Any:
 
 
 @hooked
-def matched(value: Any, names: tuple[str, ...], by_position: bool) -> Any:
-    """Return the subject of a ``match``, of whose parts patterns read attributes."""
+def matched(value: Any, names: tuple[str, ...], by_position: bool, compares: bool) -> Any:
+    """Return the subject of a ``match``, whose parts patterns compare or read attributes of."""
     seen: set[int] = set()
-    waiting = [value] if names or by_position else []
+    waiting = [value] if names or by_position or compares else []
     while waiting:
         part = waiting.pop()
         cls: Any = type(part)
@@ -318,6 +332,9 @@ def matched(value: Any, names: tuple[str, ...], by_position: bool) -> Any:
         seen.add(id(part))
         wanted = (*names, *(getattr(cls, "__match_args__", ()) if by_position else ()))
         computed = [name for name in wanted if is_computed(cls, name)]
+        eq = method_of(cls, "__eq__") if compares else None
+        if eq is not None and eq.__code__.co_filename != "<string>":  # that of a data class
+            computed.append("__eq__")
         if computed or method_of(cls, "__getattr__") is not None:
             raise refused(
                 f"a pattern that reads {f'`.{computed[0]}`' if computed else 'attributes'} of a "
@@ -325,6 +342,24 @@ def matched(value: Any, names: tuple[str, ...], by_position: bool) -> Any:
                 "recording")
         waiting += parts_of(part)
     return value
+
+
+@hooked
+def hashed(key: Any) -> Any:
+    """Return a key of a display; code in Python that is run to hash it is refused."""
+    if type(key) not in PLAIN:
+        natively(hash, key)
+    return key
+
+
+@hooked
+def made_class(cls: Any) -> None:
+    """Refuse a class that told its attributes their names, unseen."""
+    for name, value in vars(cls).items():
+        kind: Any = type(value)
+        if method_of(kind, "__set_name__") is not None and kind.__module__ != "functools":
+            raise refused(f"the attribute `{name}`, whose `__set_name__` a class statement calls",
+                          "define the class outside of the function", "recording")
 
 
 def is_computed(cls: Any, name: str) -> bool:

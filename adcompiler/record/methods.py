@@ -95,7 +95,7 @@ def view_of(
     if name not in VIEWS:
         return None
     array: np.ndarray = function.__self__
-    result = function(*args, **kwargs)
+    result = natively(function, *args, **kwargs)
     tape = RECORDING.tape
     if not isinstance(result, np.ndarray) or (
         tape.is_active_array(result) and result.dtype.kind in "fc"
@@ -185,11 +185,17 @@ def partition(array: np.ndarray, *args: Any, **kwargs: Any) -> None:
 
 def total(array: np.ndarray, axis: Any = None, **kwargs: Any) -> Any:
     """Return the sum of an array's elements, recorded; None for calls that have their rule."""
-    if kwargs or array.dtype.kind not in "fc":
+    if kwargs or array.dtype.kind not in "fc" or not is_axis(axis):
         return None
     made = array.sum(axis)
     enter(Linear("sum", array, made, lambda d: d.sum(axis), lambda g: spread(g, axis, array)))
     return made
+
+
+def is_axis(axis: Any) -> bool:
+    """Say whether a value is an axis, or several, or none."""
+    return axis is None or type(axis) is int or (
+        type(axis) is tuple and all(type(one) is int for one in axis))
 
 
 def spread(g: Any, axis: Any, array: np.ndarray) -> np.ndarray:
@@ -201,7 +207,9 @@ def spread(g: Any, axis: Any, array: np.ndarray) -> np.ndarray:
 
 def average(array: np.ndarray, axis: Any = None, **kwargs: Any) -> Any:
     """Return the mean of an array's elements, recorded; None for calls that have their rule."""
-    if kwargs or array.dtype.kind not in "fc" or array.dtype.itemsize < 8 or not array.size:
+    if kwargs or array.dtype.kind not in "fc" or array.dtype.itemsize < 8 or not array.size or (
+        not is_axis(axis)
+    ):
         return None
     made = array.mean(axis)
     count = array.size / max(np.size(made), 1)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.items import KNOWN_GENERATORS, iterate
+from adcompiler.record.items import KNOWN_GENERATORS, iterate, spread
 from adcompiler.record.protocols import OWN, followed, method_of, natively
 from adcompiler.record.tape import RECORDING, refused, users_module
 from adcompiler.runtime.records import is_record, record, state_of
@@ -49,14 +49,20 @@ def wrapped(function: Any) -> Any:
 
 def over(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a mover of what its arguments iterate over."""
+    each = spread if function in ASKING else iterate
 
     def apply(*args: Any, **kwargs: Any) -> Any:
         key = kwargs.get("key")
         if key is not None:
             kwargs["key"] = wrapped(key)
-        return natively(function, *map(iterate, args), **kwargs)
+        return natively(function, *map(each, args), **kwargs)
 
     return apply
+
+
+ASKING = (list, tuple, sorted, itertools.product, itertools.permutations, itertools.combinations,
+          itertools.combinations_with_replacement)
+"""Functions that ask what they iterate over for its length first."""
 
 
 def apply_reversed(value: Any) -> Any:
@@ -136,10 +142,28 @@ def apply_chain(iterables: Any) -> Any:
         yield from iterate(each)
 
 
+def apply_filter(function: Any, items: Any) -> Any:
+    """Do what ``filter`` does."""
+    call, truth = HOOKS["call"], HOOKS["truth"]
+    for item in iterate(items):
+        if truth(item if function is None else call(function, item)):
+            yield item
+
+
+def apply_compress(items: Any, chosen: Any) -> Any:
+    """Do what ``itertools.compress`` does."""
+    for item, test in zip(iterate(items), iterate(chosen), strict=False):
+        if HOOKS["truth"](test):
+            yield item
+
+
+KNOWN_GENERATORS.update((apply_filter.__code__, apply_compress.__code__))
+
+
 def apply_starmap(function: Any, rows: Any) -> Any:
     """Do what ``itertools.starmap`` does."""
     called = wrapped(function)
-    return (called(*iterate(row)) for row in iterate(rows))
+    return (called(*spread(row)) for row in iterate(rows))
 
 
 KNOWN_GENERATORS.add(apply_chain.__code__)
@@ -250,13 +274,13 @@ MOVERS: dict[Any, Callable[..., Any]] = {
     **{f: over(f) for f in (
         list, tuple, set, frozenset, zip, enumerate, sorted, any, all,
         itertools.cycle, itertools.islice,
-        itertools.product, itertools.permutations, itertools.combinations, itertools.compress,
+        itertools.product, itertools.permutations, itertools.combinations,
         itertools.zip_longest, itertools.tee, itertools.pairwise,
         itertools.combinations_with_replacement,
         collections.deque, collections.OrderedDict,
     )},
     **{f: first_called(f) for f in (
-        map, filter, itertools.takewhile, itertools.dropwhile,
+        map, itertools.takewhile, itertools.dropwhile,
         itertools.filterfalse,
     )},
     **{f: plainly(f) for f in (
@@ -272,6 +296,7 @@ MOVERS: dict[Any, Callable[..., Any]] = {
         bisect.insort_right, object,
         collections.defaultdict, types.MethodType, functools.cmp_to_key,
     )},
+    filter: apply_filter, itertools.compress: apply_compress,
     itertools.chain: lambda *args: apply_chain(args),
     itertools.chain.from_iterable: apply_chain, itertools.starmap: apply_starmap,
     reversed: apply_reversed, next: apply_next, iter: apply_iter, functools.reduce: apply_reduce,
@@ -292,7 +317,7 @@ def of_method(name: str) -> Callable[..., Any]:
         if kwargs.get("key") is not None:
             kwargs["key"] = wrapped(kwargs["key"])
         if iterates:
-            args = tuple(map(iterate, args))
+            args = tuple(map(spread if name == "extend" else iterate, args))
         if compares or kwargs or name == "sort":
             return natively(method, *args, **kwargs)
         return method(*args, **kwargs)
@@ -306,7 +331,8 @@ ITERATING = frozenset({
     "difference_update", "symmetric_difference_update",
 })
 COMPARING = frozenset({
-    "index", "count", "remove", "add", "discard", "get", "pop", "setdefault", "update",
+    "index", "count", "remove", "insert", "rotate", "add", "discard", "get", "pop", "setdefault",
+    "update",
     "__contains__", "__eq__", "__ne__", "__setitem__", "__getitem__",
 })
 CONTAINERS: tuple[Any, ...] = (

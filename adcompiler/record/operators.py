@@ -316,7 +316,7 @@ def compared(op: Callable[[Any, Any], Any], name: str, other: str) -> Callable[[
         if is_numeric(a) and is_numeric(b) and not (
             defined_in_python(a, NUMERIC) or defined_in_python(b, NUMERIC)
         ):
-            return op(a, b)
+            return natively(op, a, b) if is_of_objects(a) or is_of_objects(b) else op(a, b)
         return reflected(op, name, other, a, b)
 
     return apply

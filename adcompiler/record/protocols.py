@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.record.functions import is_rewritten, rewritten
-from adcompiler.record.tape import RECORDING, parts_of, refused
+from adcompiler.record.tape import IDLE, RECORDING, parts_of, refused
 from adcompiler.runtime.regions import Undifferentiated
 
 PLAIN = (
@@ -153,8 +153,12 @@ def has_code(value: Any, depth: int = 3) -> bool:
     if isinstance(value, (np.ndarray, np.generic)) and cls.__flags__ & 1 << 9 == 0:
         return isinstance(value, np.ndarray) and value.dtype.hasobject and depth > 0 and any(
             has_code(item, depth - 1) for item in value.flat)
-    if isinstance(value, CONTAINERS) and cls in CONTAINERS:
+    if (isinstance(value, CONTAINERS) and cls in CONTAINERS) or (
+        isinstance(value, BaseException) and not cls.__flags__ & 1 << 9
+    ):
         return depth > 0 and any(has_code(item, depth - 1) for item in parts_of(value))
+    if isinstance(value, slice):
+        return any(map(has_code, (value.start, value.stop, value.step)))
     if isinstance(value, (types.FunctionType, types.MethodType)):
         return not is_rewritten(value.__code__) and value.__code__ not in OWN
     if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
@@ -175,7 +179,10 @@ def native_operator(op: Callable[..., Any], *args: Any, compares: bool = False) 
 
 def natively(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call what is written in C as it is; refuse it if code in Python ran that is not rewritten."""
-    if not any(map(has_code, args)) and not any(map(has_code, kwargs.values())):
+    owner = getattr(function, "__self__", None)
+    if not any(map(has_code, args)) and not any(map(has_code, kwargs.values())) and not (
+        isinstance(owner, (list, tuple, collections.deque, BaseException)) and has_code(owner)
+    ):
         return function(*args, **kwargs)
     return watched(function, *args, **kwargs)
 
@@ -190,7 +197,9 @@ def watched(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     seen: list[types.CodeType] = []
 
     def watch(frame: types.FrameType, event: str, arg: Any) -> None:
-        if event == "call" and not is_rewritten(frame.f_code) and frame.f_code not in OWN:
+        code = frame.f_code
+        of_data_class = code.co_filename == "<string>" and code.co_name in GENERATED
+        if event == "call" and not is_rewritten(code) and code not in OWN and not of_data_class:
             seen.append(frame.f_code)
 
     sys.setprofile(watch)
@@ -198,13 +207,15 @@ def watched(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
     finally:
         sys.setprofile(None)
-    if seen and RECORDING.tape.entries:
+    if seen and RECORDING.tape is not IDLE:
         raise refused(
             f"`{seen[0].co_qualname}`, which {name_of(function)} calls unseen",
             "call it where it can be seen, or use a list of numbers", "recording")
     return result
 
 
+GENERATED = ("__hash__", "__eq__", "__repr__", "__lt__", "__le__", "__gt__", "__ge__")
+"""Methods that ``dataclasses`` makes from a text: they compare or hash fields."""
 OWN: set[types.CodeType] = set()
 """Codes of the recorder that C may call."""
 

@@ -188,15 +188,16 @@ class Rewriter(Expressions):
             case.pattern, case.guard and self.truth(case.guard), self.body(case.body),
         ) for case in node.cases]
         names: list[str] = []
-        by_position = False
+        by_position = compares = False
         for case in node.cases:
             for part in gast.walk(case.pattern):
+                compares = compares or isinstance(part, gast.MatchValue)
                 if isinstance(part, gast.MatchClass):
                     names += part.kwd_attrs
                     by_position = by_position or bool(part.patterns)
         subject = call(
             "matched", self.visit(node.subject), literal(tuple(dict.fromkeys(names))),
-            constant(by_position))
+            constant(by_position), constant(compares))
         return gast.Match(subject, cases)
 
     def visit_FunctionDef(self, node: Any) -> Any:
@@ -230,6 +231,7 @@ class Rewriter(Expressions):
             node.name, [self.visit(base) for base in node.bases],
             [gast.keyword(k.arg, self.visit(k.value)) for k in node.keywords], body, [],
             node.type_params)
-        return [made, *self.decorated(node)]
+        told = gast.Expr(call("made_class", load(node.name)))
+        return [made, told, *self.decorated(node)]
 
 

@@ -167,7 +167,9 @@ class Expressions(Tools):
         args = [self.visit(arg) for arg in node.args]
         keywords = [gast.keyword(k.arg, self.visit(k.value) if k.arg else call(
             "mapping", self.visit(k.value))) for k in node.keywords]
-        if isinstance(func, gast.Name) and func.id in BARE:
+        if isinstance(func, gast.Name) and func.id in BARE and not (
+            args and func.id in ("dir", "vars")
+        ):
             return at(gast.Call(func, args, keywords), node)
         made = gast.Call(hook("call"), [self.visit(func), *args], keywords)
         return at(made, node)
@@ -192,15 +194,25 @@ class Expressions(Tools):
     def visit_Starred(self, node: Any) -> Any:
         if isinstance(node.ctx, gast.Store):
             return node
-        return at(gast.Starred(call("iterate", self.visit(node.value)), node.ctx), node)
+        return at(gast.Starred(call("spread", self.visit(node.value)), node.ctx), node)
 
     def visit_Dict(self, node: Any) -> Any:
-        keys = [None if key is None else self.visit(key) for key in node.keys]
+        keys = [None if key is None else self.hashed(key) for key in node.keys]
         values = [
             self.visit(value) if key is not None else call("mapping", self.visit(value))
             for key, value in zip(node.keys, node.values, strict=True)
         ]
         return at(gast.Dict(keys, values), node)
+
+    def visit_Set(self, node: Any) -> Any:
+        return at(gast.Set([
+            self.visit(e) if isinstance(e, gast.Starred) else self.hashed(e) for e in node.elts
+        ]), node)
+
+    def hashed(self, node: Any) -> Any:
+        """Return a key, by a hook where that may run code of a class."""
+        made = self.visit(node)
+        return made if isinstance(node, gast.Constant) else at(call("hashed", made), node)
 
     def visit_JoinedStr(self, node: Any) -> Any:
         return at(gast.JoinedStr([self.visit(value) for value in node.values]), node)

@@ -20,6 +20,7 @@ from adcompiler.ops.homes import display_name
 from adcompiler.ops.made_texts import keep_lines
 from adcompiler.record.entries import tangent_of
 from adcompiler.record.functions import HOOKS
+from adcompiler.record.protocols import natively
 from adcompiler.record.tape import NUMBERS, RECORDING, Entry, Tape, refused
 
 MAX_FORMS = 4096
@@ -233,7 +234,7 @@ def recorded(
         raise refused(
             f"the derivative of `{display_name(function)}` here: {reason}",
             "write it with functions that have rules, or register one", "missing-rule") from error
-    result = function(*args, **kwargs) if run is None else run()
+    result = natively(function, *args, **kwargs) if run is None else run()
     enter(tape, Single(function, form, values, result, [], tuple(kwargs)), values, result)
     return result
 

@@ -92,6 +92,10 @@ def to_complex(*args: Any, **kwargs: Any) -> Any:
     tape = RECORDING.tape
     if not tape.holds(args) and not tape.holds(kwargs):
         return natively(complex, *args, **kwargs)
+    if len(args) == 1 and not isinstance(args[0], NUMBERS):
+        method = followed(args[0], "__complex__") or followed(args[0], "__float__")
+        if method is not None:
+            return to_complex(method(args[0]))
     real, imag = (*args, kwargs.get("real", 0.0), kwargs.get("imag", 0.0))[:2]
     if len(args) < 2:
         imag = kwargs.get("imag", 0.0)
@@ -151,7 +155,7 @@ def apply_sum(items: Any, /, start: Any = 0) -> Any:
 
 def exactly(found: Any, items: list[Any], start: Any) -> Any:
     """Return a sum with the value that Python gives, which compensates rounding from 3.12 on."""
-    if type(found) is not float:
+    if type(found) is not float or not all(type(item) in REAL for item in items):
         return found
     value = sum(items, start)
     return found if value == found or value != value else renewed(value, found)
@@ -203,7 +207,7 @@ def apply_round(value: Any, ndigits: Any = None) -> Any:
     method = followed(value, "__round__")
     if method is not None:
         return method(value) if ndigits is None else method(value, ndigits)
-    return round(value) if ndigits is None else round(value, ndigits)
+    return round(value) if ndigits is None else natively(round, value, ndigits)
 
 
 def apply_len(value: Any, /) -> int:
@@ -264,7 +268,7 @@ def apply_format(value: Any, spec: str = "", /) -> Any:
 
 def apply_print(*args: Any, **kwargs: Any) -> None:
     """Print values."""
-    print(*(SPECIAL[str](arg) for arg in args), **kwargs)
+    natively(print, *(SPECIAL[str](arg) for arg in args), **kwargs)
 
 
 def apply_frame(*args: Any) -> Any:
@@ -294,13 +298,18 @@ def apply_isinstance(value: Any, cls: Any, /) -> bool:
     """Say whether a value is of a class."""
     method = followed(cls, "__instancecheck__") if not isinstance(cls, tuple) else None
     if method is None or method.__module__ == "abc":
-        return isinstance(value, cls)
+        return natively(isinstance, value, cls)  # type: ignore[no-any-return]
     return bool(HOOKS["truth"](method(cls, value)))
+
+
+def apply_issubclass(cls: Any, of: Any, /) -> bool:
+    """Say whether a class derives from another."""
+    return natively(issubclass, cls, of)  # type: ignore[no-any-return]
 
 
 def apply_type(*args: Any, **kwargs: Any) -> Any:
     """Return a class, of a value or a new one."""
-    return type(*args, **kwargs)
+    return natively(type, *args, **kwargs)
 
 
 def apply_hash(value: Any, /) -> int:
@@ -460,5 +469,5 @@ SPECIAL.update({
     operator.setitem: lambda a, i, v: setitem(v, a, i),
     operator.not_: lambda x: not HOOKS["truth"](x),
     operator.abs: apply_abs, eval: apply_exec(eval), exec: apply_exec(exec),
-    issubclass: issubclass, vars: vars,
+    issubclass: apply_issubclass, vars: vars,
 })
