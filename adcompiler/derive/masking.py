@@ -175,7 +175,7 @@ class Masking:
                     self.unit.defs[target] = rhs
                 yield replace(statement, rhs=rhs)
             case Let(target, Call(Const(function), args) as rhs, origin) if is_series(function):
-                moves = [args[i] for i in COEFFICIENTS[function]]
+                moves = [args[i] for i in COEFFICIENTS[function]][-2:]  # not of the result itself
                 yield from self.series(target, rhs, moves, origin)
             case _:
                 yield with_blocks(statement, self.block)
