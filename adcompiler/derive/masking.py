@@ -175,7 +175,7 @@ class Masking:
                     self.unit.defs[target] = rhs
                 yield replace(statement, rhs=rhs)
             case Let(target, Call(Const(function), args) as rhs, origin) if is_series(function):
-                moves = [args[i] for i in COEFFICIENTS[function]][-2:]  # not of the result itself
+                moves = [args[i] for i in COEFFICIENTS[function]]
                 yield from self.series(target, rhs, moves, origin)
             case _:
                 yield with_blocks(statement, self.block)
@@ -215,8 +215,9 @@ class Masking:
 
 
 def is_series(function: Any) -> bool:
-    """Say whether a function gives the coefficients of a function of numbers."""
-    return getattr(function, "__module__", "") in OF_NUMBERS and function in COEFFICIENTS
+    """Say whether a function gives the coefficients of a function of numbers: of one or two."""
+    return getattr(function, "__module__", "") in OF_NUMBERS and (
+        len(COEFFICIENTS.get(function, ())) in (1, 2))
 
 
 def is_known(function: Any) -> bool:
