@@ -7,6 +7,7 @@ unless a test is marked ``observes``. A run that names no tests is that of the f
 """
 
 import gc
+import linecache
 import os
 import sys
 
@@ -93,3 +94,12 @@ def paths_of_modules_are_kept():
 def types_are_strict(request, monkeypatch):
     observes = request.node.get_closest_marker("observes") is not None
     monkeypatch.setenv("ADCOMPILER_STRICT_TYPES", "0" if observes else "1")
+
+
+@pytest.fixture(autouse=True)
+def _texts_stay():
+    """Give back the texts of made-up files that a test clears, which others registered."""
+    kept = dict(linecache.cache)
+    yield
+    for name, entry in kept.items():
+        linecache.cache.setdefault(name, entry)
