@@ -135,6 +135,8 @@ def of_builtin(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if type(function) is types.MethodWrapperType and getattr(
         type_with(owner), function.__name__, None) is getattr(object, function.__name__, ()):
         return function(*args, **kwargs)  # as super().__init__() of a class without bases
+    if isinstance(owner, (types.MemberDescriptorType, types.GetSetDescriptorType)):
+        return function(*args, **kwargs)  # an attribute, which a slot keeps
     plain = OF_METHODS.get((type_with(owner), function.__name__))
     if plain is not None:
         return plain(function, *args, **kwargs)

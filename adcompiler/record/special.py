@@ -24,7 +24,7 @@ from adcompiler.record.items import (
 )
 from adcompiler.record.methods import average, total
 from adcompiler.record.operators import REAL, enter, note_text
-from adcompiler.record.protocols import followed, natively, reflected
+from adcompiler.record.protocols import followed, method_of, natively, reflected
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import OF_MATH
 from adcompiler.record.tape import NUMBERS, RECORDING, refused
@@ -296,10 +296,11 @@ def apply_fromiter(items: Any, dtype: Any, count: int = -1) -> Any:
 
 def apply_isinstance(value: Any, cls: Any, /) -> bool:
     """Say whether a value is of a class."""
-    method = followed(cls, "__instancecheck__") if not isinstance(cls, tuple) else None
-    if method is None or method.__module__ == "abc":
-        return natively(isinstance, value, cls)  # type: ignore[no-any-return]
-    return bool(HOOKS["truth"](method(cls, value)))
+    of: Any = type(cls)
+    method = method_of(of, "__instancecheck__")
+    if method is None or method.__module__ in ("abc", "typing"):
+        return isinstance(value, cls) if of is not tuple else natively(isinstance, value, cls)
+    return bool(HOOKS["truth"](HOOKS["call"](method, cls, value)))
 
 
 def apply_issubclass(cls: Any, of: Any, /) -> bool:
