@@ -19,6 +19,7 @@ from adcompiler.dispatch import (
 from adcompiler.dispatch.annotations import assumptions, types_of_parameters
 from adcompiler.dispatch.written import as_written, has_own_containers, sees_calls
 from adcompiler.dispatch.explain import Explanation
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.source_text import SourceText
 from adcompiler.errors import ADError
 from adcompiler.record.entry import explained, recorded, rewritten_text, tape_text
@@ -157,6 +158,7 @@ class EmittedDerivative(Derivative[P, R_co]):
             raise
         return None
 
+    @with_users_frames
     def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:
         why = self._form(args, kwargs).why_recorded(*args, **kwargs)
         if why is None:
@@ -164,12 +166,14 @@ class EmittedDerivative(Derivative[P, R_co]):
         s = self._form(args, kwargs).specialisations
         return explained(s, s.values(s.target.bound(args, kwargs)), why)
 
+    @with_users_frames
     def tape(self, *args: P.args, **kwargs: P.kwargs) -> SourceText:
         """Return the operations of a recorded run at these arguments, one in each line."""
         s = self._form(args, kwargs).specialisations
         return SourceText(tape_text(s, s.values(s.target.bound(args, kwargs))))
 
     @property
+    @with_users_frames
     def source(self) -> SourceText:
         """The text of the emitted module, or of the function as it is recorded."""
         if self.why_recorded() is not None:

@@ -189,6 +189,13 @@ def del_attribute(obj: Any, name: str) -> None:
     method = followed(obj, "__delattr__")
     if method is not None:
         method(obj, name)
+        return
+    found = next((vars(base)[name] for base in type(obj).__mro__ if name in vars(base)), None)
+    kind: Any = type(found)
+    if isinstance(found, property) and found.fdel is not None:
+        HOOKS["call"](found.fdel, obj)
+    elif method_of(kind, "__delete__") is not None:
+        HOOKS["call"](method_of(kind, "__delete__"), found, obj)
     else:
         delattr(obj, name)
 

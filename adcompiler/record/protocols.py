@@ -147,6 +147,14 @@ UFUNCS: dict[str, Any] = {
 
 def has_code(value: Any, depth: int = 3) -> bool:
     """Say whether a value is, or holds, an instance whose class has methods in Python."""
+    try:
+        return runs_code(value, depth)
+    except ReferenceError:  # a proxy of what is gone
+        return True
+
+
+def runs_code(value: Any, depth: int) -> bool:
+    """As ``has_code``, of values that can be looked at."""
     cls = type(value)
     if cls in PLAIN and cls not in CONTAINERS:
         return False
@@ -160,7 +168,8 @@ def has_code(value: Any, depth: int = 3) -> bool:
     if isinstance(value, slice):
         return any(map(has_code, (value.start, value.stop, value.step)))
     if isinstance(value, (types.FunctionType, types.MethodType)):
-        return not is_rewritten(value.__code__) and value.__code__ not in OWN
+        code = getattr(value, "__code__", None)
+        return code is None or (not is_rewritten(code) and code not in OWN)
     if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
         return False
     return cls.__flags__ & 1 << 9 != 0

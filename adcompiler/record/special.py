@@ -16,7 +16,7 @@ from adcompiler.ops.homes import display_name
 from adcompiler.record.arrays import (
     UFUNC_METHODS, as_array, renewed,
 )
-from adcompiler.record.attributes import attribute, set_attribute
+from adcompiler.record.attributes import attribute, del_attribute, set_attribute
 from adcompiler.record.copies import fresh
 from adcompiler.record.functions import HOOKS, hooked
 from adcompiler.record.items import (
@@ -450,7 +450,7 @@ SPECIAL.update({
     **{cls: of_numpy_number(cls) for cls in (np.float64, np.float32, np.float16, np.complex128)},
     sum: apply_sum, min: picked(min, "lt"), max: picked(max, "gt"), pow: apply_pow,
     divmod: apply_divmod, round: apply_round, len: apply_len, getattr: apply_getattr,
-    hasattr: apply_hasattr, setattr: apply_setattr, isinstance: apply_isinstance,
+    hasattr: apply_hasattr, setattr: apply_setattr, delattr: del_attribute, isinstance: apply_isinstance,
     type: apply_type, hash: apply_hash, math.fsum: apply_fsum,
     str: as_text(str, "__str__", "__repr__"), repr: as_text(repr, "__repr__"),
     format: apply_format, print: apply_print, itertools.count: apply_count,

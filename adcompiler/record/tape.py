@@ -214,8 +214,20 @@ class Tape:
             return self.is_active_array(value)
         return id(value) in self.ids and self.slot(value) is not None
 
-    def holds(self, value: Any, seen: set[int] | None = None) -> bool:
-        """Say whether an active value is found in anything, however deep."""
+    def holds(self, value: Any) -> bool:
+        """Say whether an active value is found in anything, however deep.
+
+        Foreign objects may raise anything when they are looked at: they may hold one.
+        """
+        try:
+            return self.found_in(value, None)
+        except UnsupportedError:  # a value of an earlier recording
+            raise
+        except Exception:
+            return True
+
+    def found_in(self, value: Any, seen: set[int] | None) -> bool:
+        """As ``holds``; ``seen`` are the objects that were searched."""
         if value is None or isinstance(value, (bool, int, str, bytes)):
             return False
         if isinstance(value, (*NUMBERS, np.ndarray)):
@@ -224,7 +236,7 @@ class Tape:
         if id(value) in seen or len(seen) > MOST_SEARCHED:
             return len(seen) > MOST_SEARCHED
         seen.add(id(value))
-        return any(self.holds(part, seen) for part in parts_of(value))
+        return any(self.found_in(part, seen) for part in parts_of(value))
 
 
 SMALL = 1 << 26

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 import pytest
 
-from adcompiler import UnsupportedError, grad, jacobian, jvp, value_and_grad, vjp
+from adcompiler import UnsupportedError, grad, jacobian, jvp, rrule, value_and_grad, vjp
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.modes import second
 from tests.state import check_state
 
@@ -228,6 +230,21 @@ def test_numbers_do_not_come_back_from_text():
 
     with pytest.raises(UnsupportedError, match="written as text"):
         grad(function, backend="record")(X)
+
+
+def ruled(x, y):
+    return x * y
+
+
+def test_rules_of_users_are_taken():
+    def function(x):
+        return functools.reduce(ruled, [x, 3.0]) + functools.partial(ruled, x)(y=4.0)
+
+    rrule(ruled)(lambda x, y: (x * y, lambda dz: (dz * y * 10.0, dz * x)))
+    try:
+        assert grad(function, backend="record")(0.7) == 70.0
+    finally:
+        REGISTRY.remove(ruled)
 
 
 def test_zero_stays_zero_through_an_infinite_slope():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 
 import numpy as np
@@ -135,24 +134,6 @@ def checkpoint_under_map(x):
     return sum(map(checkpointed, [x, 2.0 * x]))
 
 
-
-def ruled(x, y):
-    return x * y
-
-
-@adcompiler.rrule(ruled)
-def pullback_of_ruled(x, y):
-    return x * y, lambda dz: (dz * y * 10.0, dz * x)
-
-
-def rule_under_reduce(x):
-    return functools.reduce(ruled, [x, 3.0])
-
-
-def rule_by_name(x):
-    return globals()["ruled"](x, 2.0) + functools.partial(ruled, x)(y=4.0)
-
-
 def pulled(name, function, gradient, args=(A,), **rest):
     return Program(name, function, args, gradient, reset=clear, state=kept, **rest)
 
@@ -182,6 +163,4 @@ PROGRAMS = [
     pulled("stop_gradient", stopped, lambda x: x * x + x, (0.7,), jumps=True),
     pulled("no_grad", without_gradient, lambda x: x * x, (0.7,), jumps=True),
     pulled("checkpoint under map", checkpoint_under_map, lambda x: 27.0 * x * x, (0.7,)),
-    pulled("a rule under reduce", rule_under_reduce, 30.0, (0.7,), jumps=True),
-    pulled("a rule by name", rule_by_name, 60.0, (0.7,), jumps=True),
 ]
