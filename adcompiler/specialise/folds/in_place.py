@@ -27,9 +27,9 @@ def _in_place(function: Any, plain: Any) -> Fold:
         type_ = s.unit.type(args[0])
         if isinstance(type_, (t.Scalar, t.Text, t.Tuple, t.Static, t.Range, t.Bottom)):
             return s.call(Const(plain), args, {}, origin, name)
-        if isinstance(type_, t.List) and plain is operator.add and of_numpy(s.unit.type(args[1])):
+        if isinstance(type_, t.List) and SIGNS[plain] == "+" and of_numpy(s.unit.type(args[1])):
             return s.call(Const(plain), args, {}, origin, name)  # arrays come before lists
-        if isinstance(type_, t.List) and plain is operator.add and may_be_array(s, args[1]):
+        if isinstance(type_, t.List) and SIGNS[plain] == "+" and may_be_array(s, args[1]):
             return refuse_write(s, type_, plain, origin)
         if s.heap is not None and isinstance(args[0], Var) and (
             isinstance(type_, t.Array) or (isinstance(type_, t.List) and plain is operator.add)
