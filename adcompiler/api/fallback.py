@@ -10,7 +10,7 @@ from typing import Any
 
 from adcompiler.dispatch.options import Options
 from adcompiler.dispatch.targets import Target
-from adcompiler.errors import ADError, LocatedError, RecordedWarning, TooLargeError
+from adcompiler.errors import ADError, LocatedError, RecordedWarning, TooLargeError, TooLongError
 from adcompiler.record.entry import MODES
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -29,6 +29,8 @@ def falls_back(options: Options) -> bool:
 
 def is_resolved_by_run(error: ADError) -> bool:
     """Say whether a run tells what the compiler does not know: for each place that it refuses."""
+    if isinstance(error, TooLongError):  # which depends on how busy the machine is
+        return False
     if isinstance(error, TooLargeError):
         return True
     return isinstance(error, LocatedError) and bool(error.findings) and all(

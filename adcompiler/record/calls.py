@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import operator
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.record.arrays import UFUNC_METHODS, of_ufunc
 from adcompiler.record.classes import made_by_new, made_of, of_class
-from adcompiler.record.known import UNRULED, by_rule, captures, is_native, unknown
+from adcompiler.record.known import UNRULED, by_rule, captures, is_callback, is_native, unknown
 from adcompiler.record.methods import of_array_method, ufunc_method
 from adcompiler.record.functions import HOOKS, MADE, hooked, is_rewritten, rewritten
 from adcompiler.record.movers import MOVERS, OF_METHODS, moved
@@ -76,14 +77,16 @@ def of_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     plain = SPECIAL.get(function) or MOVERS.get(function)
     if plain is not None:
         return plain(*args, **kwargs)
-    made = MADE.get(function)
-    if made is not None:
+    if function in MADE and function in PLAIN_FUNCTIONS.known():
         return rewritten(function)(*args, **kwargs)
     known = by_rule(function, args, kwargs)
     if known is not UNRULED:
         return known
     module = function.__module__ or ""
-    if is_native(module) and not RECORDING.tape.holds((args, kwargs)):
+    given = (*args, *kwargs.values())
+    if is_native(module) and not RECORDING.tape.holds(given) and not any(
+        is_callback(value) and captures(value) for value in given
+    ):
         return about_objects(function, args, kwargs)
     if module.partition(".")[0] in ("adcompiler", "adcompiler_rules"):
         return unknown(function, args, kwargs)
@@ -93,7 +96,25 @@ def of_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         if function.__qualname__.startswith("_tuplegetter"):
             return function(*args, **kwargs)
         return unknown(function, args, kwargs)
+    PLAIN_FUNCTIONS.known().add(function)
     return form(*args, **kwargs)
+
+
+class PlainFunctions:
+    """Functions of which no rule is known, as long as no rule is registered."""
+
+    def __init__(self) -> None:
+        self.generation = -1
+        self.functions: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    def known(self) -> weakref.WeakSet[Any]:
+        """Return them; none once rules have changed."""
+        if self.generation != REGISTRY.generation:
+            self.generation, self.functions = REGISTRY.generation, weakref.WeakSet()
+        return self.functions
+
+
+PLAIN_FUNCTIONS = PlainFunctions()
 
 
 def about_objects(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -270,8 +291,6 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     method = method_of(kind, "__call__")
     if method is not None:
         return call(method, function, *args, **kwargs)
-    if isinstance(getattr(type(function), "__call__", None), types.WrapperDescriptorType):  # noqa: B004
-        return unknown(function, args, kwargs)
     return unknown(function, args, kwargs)
 
 

@@ -65,7 +65,7 @@ def tangent_of(tangents: Any, value: Any) -> Any:
     """Return the tangent of a number or array, None if it is not active."""
     tape = tangents.tape
     if isinstance(value, np.ndarray):
-        return tangents.view(value) if value.dtype.kind in "fc" and tape.is_active_array(
+        return tangents.view(value) if value.dtype.kind in "fc" and tape.is_marked(
             value) else None
     slot = tape.slot(value)
     return None if slot is None else tangents.numbers[slot]
@@ -247,7 +247,7 @@ class Write(Entry):
 
     def pull(self, sweep: Any, slot: int) -> None:
         self.again()
-        if not sweep.tape.is_active_array(self.array) or self.array.dtype.kind not in "fc":
+        if not sweep.tape.is_marked(self.array) or self.array.dtype.kind not in "fc":
             return
         g: Any = 0.0
         for place in sweep.views(self.array):
@@ -267,7 +267,7 @@ class Write(Entry):
             self.array.flags.writeable = False
 
     def push(self, tangents: Any, slot: int) -> None:
-        if not tangents.tape.is_active_array(self.array) or self.array.dtype.kind not in "fc":
+        if not tangents.tape.is_marked(self.array) or self.array.dtype.kind not in "fc":
             return
         d = None if self.value is None else tangent_of(tangents, self.value)
         for view in tangents.views(self.array):
@@ -292,7 +292,7 @@ class InPlace(Entry):
 
     def pull(self, sweep: Any, slot: int) -> None:
         self.again()
-        if not sweep.tape.is_active_array(self.array):
+        if not sweep.tape.is_marked(self.array):
             return
         g = sweep.take(self.array)
         if not g.any() and not np.isnan(g).any():
@@ -311,7 +311,7 @@ class InPlace(Entry):
         self.old = now
 
     def push(self, tangents: Any, slot: int) -> None:
-        if not tangents.tape.is_active_array(self.array):
+        if not tangents.tape.is_marked(self.array):
             return
         place = tangents.view(self.array)
         with np.errstate(all="ignore"):

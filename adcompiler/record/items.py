@@ -16,7 +16,7 @@ from adcompiler.record.operators import enter, truth
 from adcompiler.record.protocols import (
     CONTAINERS, PLAIN, followed, items_of, managed, method_of, native_operator, natively,
 )
-from adcompiler.record.tape import NUMBERS, RECORDING, parts_of, refused
+from adcompiler.record.tape import ESCAPED, NUMBERS, RECORDING, parts_of, refused
 
 
 
@@ -98,7 +98,9 @@ def of_array(array: np.ndarray, index: Any) -> Any:
     plain = type(array) is np.ndarray
     result = array[index] if plain else np.ndarray.__getitem__(array, index)
     tape = RECORDING.tape
-    if not tape.is_active_array(array):
+    if ESCAPED:
+        tape.check_read(array, index)
+    if not tape.is_marked(array):
         return result
     if not plain:
         refuse_subclass(array)
@@ -186,7 +188,10 @@ def write(array: np.ndarray, index: Any, value: Any) -> None:
     active = tape.holds(value)
     if not active and not tape.is_held(array):
         natively(store, index, value)
+        tape.note_written(array, index)
         return
+    if isinstance(value, np.ndarray):
+        tape.is_active_array(value)
     if active and array.dtype.kind not in "fc":
         raise refused(
             "a value that carries a derivative, written into an array of integers, which rounds it",
@@ -200,6 +205,7 @@ def write(array: np.ndarray, index: Any, value: Any) -> None:
     tape.count(old.nbytes)
     last = None if is_basic(index) else which_last(array, index)
     natively(store, index, value)
+    tape.note_written(array, index)
     if active:
         tape.activate(array)
         if isinstance(value, np.ndarray):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.errors import ADError
+from adcompiler.frontend.same_code import codes
 from adcompiler.ops.facts import READ
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY, hashable
@@ -17,12 +18,12 @@ from adcompiler.record.functions import HOOKS
 from adcompiler.record.operators import NUMERIC
 from adcompiler.record.protocols import has_code, natively
 from adcompiler.record.single import recorded
-from adcompiler.record.tape import RECORDING, parts_of, refused
+from adcompiler.record.tape import IDLE, RECORDING, parts_of, refused
 
 NATIVE_MODULES = ("logging", "warnings", "dataclasses", "abc", "typing", "enum", "inspect", "re",
                   "collections.abc", "functools", "traceback", "copyreg", "weakref", "os",
-                  "posixpath", "pathlib", "_weakrefset", "importlib", "pytest", "_pytest",
-                  "string", "textwrap", "operator", "types", "numbers", "threading._")
+                  "posixpath", "pathlib", "_weakrefset", "importlib", "string", "textwrap",
+                  "operator", "types", "numbers")
 """Modules whose functions are about objects, not numbers: they run as they are."""
 
 
@@ -109,16 +110,40 @@ def with_callbacks(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     return recorded(function, args, kwargs)
 
 
-def captures(function: Any) -> bool:
-    """Say whether a function refers to active values, by variables it captured or by globals."""
+def captures(function: Any, seen: set[int] | None = None) -> bool:
+    """Say whether a function, or one that it calls by name, refers to active values.
+
+    It may do so by variables that it captured, or by globals.
+    """
     tape = RECORDING.tape
+    seen = set() if seen is None else seen
+    inside = getattr(function, "__func__", function)
+    if id(inside) in seen:
+        return False
+    seen.add(id(inside))
     if tape.holds(function):
         return True
-    code = getattr(getattr(function, "__func__", function), "__code__", None)
-    if code is None:
+    live = getattr(inside, "__code__", None)
+    if live is None:
         return False
-    space = getattr(function, "__globals__", {})
-    return any(tape.holds(space[name]) for name in code.co_names if name in space)
+    space = inside.__globals__
+    for name in {name for code in codes(live) for name in code.co_names} & space.keys():
+        value = space[name]
+        if tape.holds(value) or (
+            isinstance(value, (types.FunctionType, types.MethodType)) and captures(value, seen)
+        ):
+            return True
+    cells = [cell.cell_contents for cell in inside.__closure__ or () if is_full(cell)]
+    return any(isinstance(value, (types.FunctionType, types.MethodType)) and captures(value, seen)
+               for value in cells)
+
+
+def is_full(cell: Any) -> bool:
+    """Say whether a captured variable has a value."""
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
 
 
 def constant(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -169,7 +194,7 @@ def unknown(
     facts = REGISTRY.facts(function) if hashable(function) else None
     if tape.texts and facts is not None and facts.has_form(READ):
         raise refused_text(function)
-    if tape.entries and any(is_callback(v) and has_code(v) for v in given):
+    if tape is not IDLE and any(is_callback(v) and (has_code(v) or captures(v)) for v in given):
         raise refused(
             f"`{display_name(function)}`, of which nothing is known, with a function that it may "
             "call unseen", "call the function itself", "recording")

@@ -297,13 +297,14 @@ def into(op: Callable[[Any, Any], Any], base: Any, a: np.ndarray, b: Any) -> Any
         return a
     old = a.copy()
     op(a, b)
-    if not active:
+    tape.note_written(a, ...)
+    if not active or slopes is None:
         HOOKS["log"](a, old)
         return a
     tape.activate(a)
     if isinstance(b, np.ndarray):
         tape.hold(b)
-    tape.entries.append(InPlace(op, base, a, old, b, slopes or BINARY[operator.add]))
+    tape.entries.append(InPlace(op, base, a, old, b, slopes))
     return a
 
 

@@ -234,7 +234,7 @@ def of_in_place(sweep: DualSweep, entry: InPlace, slot: int) -> None:
     sweep.swap(entry)
     entry.again()
     tape = sweep.tape
-    if not tape.is_active_array(entry.array):
+    if not tape.is_marked(entry.array):
         return
     g, d = sweep.g.take(entry.array), sweep.d.take(entry.array)
     if not (g.any() or d.any() or np.isnan(g).any()):

@@ -54,7 +54,7 @@ class Shadows:
             return
         tape = self.tape
         if isinstance(value, np.ndarray):
-            if value.dtype.kind in "fc" and tape.is_active_array(value):
+            if value.dtype.kind in "fc" and tape.is_marked(value):
                 self.add_to_array(value, g)
             return
         slot = tape.ids.get(id(value))

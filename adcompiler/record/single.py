@@ -18,6 +18,7 @@ from adcompiler.dispatch import Options, Specialisations
 from adcompiler.errors import ADError
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.made_texts import keep_lines
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entries import tangent_of
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import natively
@@ -84,7 +85,7 @@ def operator_named(name: str) -> Any:
 
 def form_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: Any) -> Form:
     """Return the form of a call, made now or before."""
-    key = (function, len(args), tuple(kwargs), tuple(active))
+    key = (function, len(args), tuple(kwargs), tuple(active), REGISTRY.generation)
     found = FORMS.get(key)
     if found is None:
         if len(FORMS) > MAX_FORMS:
@@ -203,6 +204,7 @@ def snapshot(value: Any) -> Any:
 def hold(tape: Tape, value: Any) -> None:
     """Note the arrays that an entry reads."""
     if isinstance(value, np.ndarray):
+        tape.is_active_array(value)  # refuses what an earlier recording has left
         tape.hold(value)
     elif isinstance(value, (tuple, list)):
         for item in value:

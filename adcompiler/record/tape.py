@@ -46,6 +46,14 @@ def overlaps(array: np.ndarray) -> bool:
     return False
 
 
+def beside(memory: np.ndarray, root: np.ndarray, array: np.ndarray) -> np.ndarray:
+    """Return the view of a byte for each element of an array, of bytes beside those of its root."""
+    if not array.size:
+        return np.zeros(array.shape, np.uint8)
+    first = array.__array_interface__["data"][0] - bounds(root)[0]
+    return np.ndarray(array.shape, np.uint8, memory.data, first, array.strides)
+
+
 @dataclass(eq=False, slots=True)
 class Group:
     """Arrays that lie in one memory, from address ``low`` up to ``high``, each an argument."""
@@ -69,8 +77,7 @@ class Entry:
     its former content; ``push`` moves tangents the other way.
     """
 
-    __slots__ = ("line",)
-    line: tuple[str, int]
+    __slots__ = ()
 
     def pull(self, sweep: Any, slot: int) -> None:
         """Pull cotangents back."""
@@ -107,6 +114,7 @@ class Tape:
         self.active: dict[int, np.ndarray] = {}
         self.held: dict[int, np.ndarray] = {}
         self.groups: dict[int, Group] = {}
+        self.left: dict[int, np.ndarray] = {}
         self.texts = False
         self.refusal: ADError | None = None
         self.bytes = 0
@@ -157,15 +165,39 @@ class Tape:
         return array
 
     def is_active_array(self, array: np.ndarray) -> bool:
-        """Say whether an array shares memory with active values."""
+        """Say whether an array that is read shares memory with active values.
+
+        Raises UnsupportedError where it holds values that an earlier recording has left there.
+        """
+        if ESCAPED:
+            self.check_read(array)
+        return self.is_marked(array)
+
+    def is_marked(self, array: np.ndarray) -> bool:
+        """Say whether an array shares memory with active values, whatever an earlier run left."""
         if not self.active:
             return False
-        if array.base is None:
-            return id(array) in self.active
+        return id(array if array.base is None else self.root(array)) in self.active
+
+    # -- what an earlier recording has left ----------------------------------------------------
+
+    def check_read(self, array: np.ndarray, index: Any = ...) -> None:
+        """Refuse to read elements that an earlier recording has written, and this one has not."""
         root = self.root(array)
-        if id(root) in self.active:
-            return True
-        return id(root) in ESCAPED and refuse_escaped()
+        if ESCAPED.get(id(root)) is not root or RECORDING.tape is not self:
+            return
+        left = self.left.get(id(root))
+        if left is None or beside(left, root, array)[index].any():
+            refuse_escaped()
+
+    def note_written(self, array: np.ndarray, index: Any) -> None:
+        """Note that elements were written, in memory where an earlier recording left values."""
+        root = self.root(array)
+        if ESCAPED.get(id(root)) is root:
+            if id(root) not in self.left:
+                low, high = bounds(root)
+                self.left[id(root)] = np.ones(high - low, np.uint8)
+            beside(self.left[id(root)], root, array)[index] = 0
 
     def activate(self, array: np.ndarray) -> None:
         """Note that an array holds active values."""
@@ -230,6 +262,8 @@ class Tape:
         """As ``holds``; ``seen`` are the objects that were searched."""
         if value is None or isinstance(value, (bool, int, str, bytes)):
             return False
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            return self.is_marked(value) or self.root(value) is ESCAPED.get(id(self.root(value)))
         if isinstance(value, (*NUMBERS, np.ndarray)):
             return self.is_active(value)
         seen = set() if seen is None else seen

@@ -214,6 +214,73 @@ def test_what_a_former_call_has_left_is_no_constant():
         derivative(X)
 
 
+def test_an_array_that_a_former_call_has_left_is_no_constant():
+    """Elements that this call has written are its own; what it has not is refused when read."""
+    def memo(x):
+        if "a" not in MEMO:
+            MEMO["a"] = x * x
+        return np.sum(MEMO["a"])
+
+    def table(x):
+        if "t" not in MEMO:
+            MEMO["t"] = np.zeros(2)
+            MEMO["t"][0] = x[0] ** 2
+        MEMO["t"][1] = x[1]
+        return MEMO["t"][0] + MEMO["t"][1]
+
+    for function in (memo, table):
+        MEMO.clear()
+        derivative = grad(function, backend="record")
+        assert np.array_equal(derivative(X), slopes_of[function.__name__])
+        with pytest.raises(UnsupportedError, match="kept outside of the function"):
+            derivative(X)
+    buffer = np.zeros(3)
+
+    def work(x):
+        for i in range(3):
+            buffer[i] = x[i] ** 2
+        return np.sum(buffer)
+
+    derivative = grad(work, backend="record")
+    for _ in range(3):
+        assert np.array_equal(derivative(X), 2 * X)
+
+
+slopes_of = {"memo": 2 * X, "table": np.array([2 * X[0], 1.0, 0.0])}
+STATE = {"a": 1.0}
+
+
+def cubic(t):
+    return t ** 3 - STATE["a"]
+
+
+def test_callbacks_that_read_active_values_by_globals_are_refused():
+    from scipy.optimize import brentq
+
+    def root(x):
+        STATE["a"] = x * 2.0
+        return brentq(lambda t: cubic(t), 0.0, 5.0)
+
+    with pytest.raises(UnsupportedError, match="nothing is known"):
+        grad(root, backend="record")(4.0)
+
+
+def test_a_rule_that_is_registered_later_is_taken():
+    def inner(x):
+        return x * x
+
+    def function(x):
+        return inner(x)
+
+    derivative = grad(function, backend="record")
+    assert derivative(3.0) == 6.0
+    rrule(inner)(lambda x: (x * x, lambda dz: dz * 100.0))
+    try:
+        assert derivative(3.0) == 100.0
+    finally:
+        REGISTRY.remove(inner)
+
+
 def test_unknown_functions_in_c_are_refused_with_the_line():
     import zlib
 
