@@ -56,7 +56,7 @@ def tell_recorded(target: Target, error: ADError) -> None:
         return
     text = (
         f"{target.shown} is recorded in each call, as it does not compile{because(error)}. That "
-        "takes about a microsecond for each operation of numbers, more for arrays; `explain()` "
+        "takes longer, and memory for each operation that runs; `explain()` "
         'tells more, and fallback="refuse" or ADCOMPILER_RECORD=0 refuses it'
     )
     try:

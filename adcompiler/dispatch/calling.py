@@ -167,6 +167,24 @@ def at_point_with(
     return at_point_along(entry, first, True, wanted, MOST_TOGETHER, least)
 
 
+def passed_on(
+    parameters: Sequence[inspect.Parameter], values: Sequence[Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return the values of parameters as a call passes them: by position, and by name."""
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for parameter, value in zip(parameters, values, strict=False):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional += value
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            named.update(value)
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            named[parameter.name] = value
+        else:
+            positional.append(value)
+    return positional, named
+
+
 def with_effects(
     call: Callable[..., Any], function: Callable[..., Any], parameters: Sequence[inspect.Parameter]
 ) -> Callable[..., Any]:
@@ -174,17 +192,7 @@ def with_effects(
 
     def calling(*args: Any) -> Any:
         found = call(*args)
-        positional: list[Any] = []
-        named: dict[str, Any] = {}
-        for parameter, value in zip(parameters, args, strict=False):
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                positional += value
-            elif parameter.kind is parameter.VAR_KEYWORD:
-                named.update(value)
-            elif parameter.kind is parameter.KEYWORD_ONLY:
-                named[parameter.name] = value
-            else:
-                positional.append(value)
+        positional, named = passed_on(parameters, args)
         function(*positional, **named)
         return found
 

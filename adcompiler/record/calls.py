@@ -93,8 +93,6 @@ def of_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     try:
         form = rewritten(function)
     except SourceNotFoundError:
-        if function.__qualname__.startswith("_tuplegetter"):
-            return function(*args, **kwargs)
         return unknown(function, args, kwargs)
     PLAIN_FUNCTIONS.known().add(function)
     return form(*args, **kwargs)

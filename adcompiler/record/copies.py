@@ -189,7 +189,6 @@ class Memory:
     """Copies of the memory of arrays: where several overlap, one for all of them."""
 
     def __init__(self, arrays: list[np.ndarray]) -> None:
-        self.spans: list[tuple[int, int, list[np.ndarray]]] = []
         ranges = sorted(
             bounds(array) for array in arrays if array.size and not overlaps(array))
         merged: list[list[int]] = []

@@ -9,10 +9,12 @@ import numpy as np
 
 import adcompiler.record.calls  # noqa: F401 (enters its hook)
 from adcompiler.dispatch.arguments import part_at
+from adcompiler.dispatch.calling import passed_on
 from adcompiler.dispatch.cotangents import (
     conform, conform_each, outline, zero,
 )
 from adcompiler.dispatch.linear_maps import Half, Pullback
+from adcompiler.dispatch.trees import children
 from adcompiler.errors import ArgumentsError
 from adcompiler.record.copies import Copies
 from adcompiler.record.functions import HOOKS
@@ -20,7 +22,7 @@ from adcompiler.record.shadows import Shadows, Sweep
 from adcompiler.record.tape import (
     IDLE, LEFT, NUMBERS, RECORDING, Tape, leave, purge, refused,
 )
-from adcompiler.runtime.records import carries_derivative, is_record, record, state_of
+from adcompiler.runtime.records import carries_derivative, is_record, record
 from adcompiler.runtime.structure import seed
 from adcompiler.structs import dataclass
 
@@ -239,27 +241,8 @@ def frozen(value: Any) -> Any:
 
 def called(function: Any, values: tuple[Any, ...], parameters: Sequence[Any]) -> Any:
     """Call a function with the values of its parameters, recorded."""
-    positional: list[Any] = []
-    named: dict[str, Any] = {}
-    for parameter, value in zip(parameters, values, strict=True):
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            positional += value
-        elif parameter.kind is parameter.VAR_KEYWORD:
-            named.update(value)
-        elif parameter.kind is parameter.KEYWORD_ONLY:
-            named[parameter.name] = value
-        else:
-            positional.append(value)
+    positional, named = passed_on(parameters, values)
     return HOOKS["call"](function, *positional, **named)
-
-
-def children(value: Any) -> dict[Any, Any]:
-    """Return what a container holds, by position, key or name; nothing for other values."""
-    if isinstance(value, (tuple, list)):
-        return dict(enumerate(value))
-    if isinstance(value, dict):
-        return dict(value)
-    return state_of(value) if is_record(value) else {}
 
 
 def child(tree: Any, key: Any, like_: Any) -> Any:

@@ -432,18 +432,6 @@ def apply_exec(function: Any) -> Callable[..., Any]:
     return apply
 
 
-def normal(loc: Any, scale: Any, made: Any) -> Any:
-    """Return numbers that were drawn, as a function of the parameters of their distribution."""
-    from adcompiler.record.entries import Elementwise
-
-    with np.errstate(all="ignore"):
-        found = np.where(np.asarray(scale) == 0, 0.0, (made - loc) / scale)
-    standard: Any = found if isinstance(made, np.ndarray) else float(found)
-    enter(Elementwise(random.gauss, (loc, scale), made, (
-        lambda *_: 1.0, lambda *_: standard)))
-    return made
-
-
 SPECIAL.update({
     **{function: of_math(function, slope) for function, slope in OF_MATH.items()},
     abs: apply_abs, float: to_float, complex: to_complex, int: to_int, bool: apply_bool,
