@@ -73,10 +73,10 @@ class Registry(Entries):
 
     def _of_twin(self, function: Any) -> Any:
         """Return the method of a copy as that of the object with rules; others as they are."""
-        owner = getattr(function, "__self__", None)
-        if not isinstance(function, MethodType) or not hashable(type(owner)) or (
-            type(owner) not in self._twins
-        ):
+        if type(function) is not MethodType:
+            return function
+        owner = function.__self__
+        if not hashable(type(owner)) or type(owner) not in self._twins:
             return function
         instance = self.twin(owner)
         own = instance is None or instance is owner or function.__name__ in vars(owner)

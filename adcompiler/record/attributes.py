@@ -14,6 +14,7 @@ from adcompiler.record.items import flat_of, write
 from adcompiler.record.operators import enter
 from adcompiler.record.protocols import PLAIN, followed, method_of
 from adcompiler.record.tape import NUMBERS, RECORDING, refused
+from adcompiler.runtime.records import HEAP_TYPE
 
 INERT_OF_ARRAYS = frozenset({
     "shape", "dtype", "ndim", "size", "itemsize", "nbytes", "strides", "flags", "base",
@@ -28,12 +29,15 @@ INERT_OF_ARRAYS = frozenset({
 def attribute(obj: Any, name: str) -> Any:
     """Return ``obj.name``."""
     cls: Any = type(obj)
-    if cls is np.ndarray or isinstance(obj, (np.generic, float, complex)):
+    if cls is np.ndarray or issubclass(cls, (np.generic, float, complex)):
         return of_number(obj, name)
-    if cls in PLAIN or cls is types.ModuleType or isinstance(obj, (type, types.FunctionType)):
+    if issubclass(cls, (type, types.FunctionType)):
         return getattr(obj, name)
-    if isinstance(obj, super):
-        return of_super(obj, name)
+    if not cls.__flags__ & HEAP_TYPE:
+        if cls in PLAIN or cls is types.ModuleType:
+            return getattr(obj, name)
+        if cls is super:
+            return of_super(obj, name)
     method = method_of(cls, "__getattribute__")
     if method is not None:
         try:
@@ -108,10 +112,10 @@ def of_instance(obj: Any, name: str) -> Any:
 def of_number(obj: Any, name: str) -> Any:
     """Return an attribute of a number or array."""
     cls: Any = type(obj)
-    if cls is not np.ndarray and cls.__flags__ & 1 << 9:  # of a derived class
+    if cls is not np.ndarray and cls.__flags__ & HEAP_TYPE:  # of a derived class
         for base in cls.__mro__:
             if name in vars(base):
-                if base.__flags__ & 1 << 9:
+                if base.__flags__ & HEAP_TYPE:
                     return of_class(obj, vars(base)[name], name)
                 break
         else:

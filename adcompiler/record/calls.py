@@ -30,11 +30,13 @@ from adcompiler.record.protocols import method_of, natively
 from adcompiler.record.single import recorded
 from adcompiler.record.special import SPECIAL
 from adcompiler.record.tape import RECORDING, refused
+from adcompiler.runtime.records import HEAP_TYPE
 from adcompiler.errors import SourceNotFoundError
 from adcompiler.typed.derivatives import is_derivative
 
-FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
-             types.MethodWrapperType, types.ClassMethodDescriptorType)
+FUNCTIONS = frozenset({
+    types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
+    types.MethodWrapperType, types.ClassMethodDescriptorType})
 DISPATCHER = type(np.concatenate)
 """The class of NumPy's functions that look for ``__array_function__``."""
 
@@ -60,11 +62,12 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return of_function(function, args, kwargs)
     if kind is types.MethodType:
         return of_method(function, args, kwargs)
-    if kind is types.BuiltinFunctionType or kind in FUNCTIONS:
-        return of_builtin(function, args, kwargs)
-    if kind is np.ufunc:
-        return of_ufunc(function, args, kwargs)
-    if isinstance(function, type):
+    if not kind.__flags__ & HEAP_TYPE:
+        if kind in FUNCTIONS:
+            return of_builtin(function, args, kwargs)
+        if kind is np.ufunc:
+            return of_ufunc(function, args, kwargs)
+    if issubclass(kind, type):
         return of_class(function, args, kwargs)
     return of_object(function, args, kwargs)
 
@@ -144,7 +147,7 @@ def of_builtin(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if isinstance(owner, NUMERIC) or (isinstance(owner, np.ndarray) and args):
         hook = OPERATORS.get(function.__name__)
         if hook is not None and len(args) <= 1 and not kwargs:
-            if type(owner).__flags__ & 1 << 9:
+            if type(owner).__flags__ & HEAP_TYPE:
                 return by_slot(function, owner, args)
             return hook(owner, *args)
     if isinstance(owner, np.ndarray):
@@ -184,7 +187,7 @@ def by_slot(function: Any, owner: Any, args: tuple[Any, ...]) -> Any:
 def type_with(owner: Any) -> Any:
     """Return the built-in class that the class of an object derives from."""
     for base in type(owner).__mro__:
-        if not base.__flags__ & 1 << 9:
+        if not base.__flags__ & HEAP_TYPE:
             return base
     return object
 
@@ -251,11 +254,14 @@ def of_method(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
 
 def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call an object that is callable."""
-    if isinstance(function, functools.partial):
+    if not callable(function):
+        return function(*args, **kwargs)  # raises
+    kind: Any = type(function)
+    if issubclass(kind, functools.partial):
         return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
-    if isinstance(function, functools._lru_cache_wrapper):
+    if kind is functools._lru_cache_wrapper:
         return remembered(function, args, kwargs)
-    own = method_of(type(function), "__call__")
+    own = method_of(kind, "__call__")
     if own is not None and not is_derivative(function) and not (
         REGISTRY.is_registered(own)) and keeps_identity(function) is False:
         return call(own, function, *args, **kwargs)
@@ -265,7 +271,7 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if is_derivative(function):
         return recorded(function, args, kwargs) if RECORDING.tape.holds(
             (args, kwargs)) else natively(function, *args, **kwargs)
-    if isinstance(function, DISPATCHER):
+    if kind is DISPATCHER:
         plain = MOVERS.get(function)
         if plain is not None:
             return plain(*args, **kwargs)
@@ -276,16 +282,15 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         if isinstance(inside, types.FunctionType):
             return of_function(inside, args, kwargs)
         return unknown(function, args, kwargs)
-    if type(function).__module__ == "functools" and hasattr(function, "func"):  # singledispatch
+    if kind.__module__ == "functools" and hasattr(function, "func"):  # singledispatch
         return call(function.func, *args, **kwargs)
-    if (type(function).__module__ or "").partition(".")[0] == "numba":
+    if (kind.__module__ or "").partition(".")[0] == "numba":
         return unknown(function, args, kwargs)
     known = by_rule(function, args, kwargs)
     if known is not UNRULED:
         return known
-    if isinstance(function, moved):
+    if kind in moved:
         return of_getter(function, *args)
-    kind: Any = type(function)
     method = method_of(kind, "__call__")
     if method is not None:
         return call(method, function, *args, **kwargs)

@@ -12,6 +12,7 @@ from adcompiler.record.movers import MOVERS
 from adcompiler.record.protocols import followed, method_of
 from adcompiler.record.special import SPECIAL
 from adcompiler.record.tape import RECORDING, refused
+from adcompiler.runtime.records import HEAP_TYPE
 
 
 
@@ -20,7 +21,7 @@ def of_class(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     plain = SPECIAL.get(cls) or MOVERS.get(cls)
     if plain is not None:
         return plain(*args, **kwargs)
-    if not cls.__flags__ & 1 << 9:
+    if not cls.__flags__ & HEAP_TYPE:
         if issubclass(cls, BaseException):
             return cls(*args, **kwargs)
         known = by_rule(cls, args, kwargs)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.record.tape import NUMBERS, Group, Tape, bounds, overlaps, refused
+from adcompiler.runtime.reading import is_a
 from adcompiler.runtime.records import is_record, record, state_of
 
 CONSTANTS = (int, str, bytes, type, types.ModuleType, types.FunctionType,
@@ -57,9 +58,9 @@ class Copies:
 
     def of(self, value: Any, apart: bool) -> Any:
         """Return the copy of a value, one for each place if it is to stand ``apart``."""
-        if isinstance(value, NUMBERS):
+        if is_a(value, NUMBERS):
             return fresh(value)
-        if isinstance(value, CONSTANTS):
+        if is_a(value, CONSTANTS):
             return value
         if not apart and id(value) in self.known:
             return self.known[id(value)]
@@ -71,33 +72,33 @@ class Copies:
     def of_object(self, value: Any, apart: bool) -> Any:
         """Return the copy of an array or container."""
         made: Any
-        if isinstance(value, np.ndarray):
+        if is_a(value, np.ndarray):
             made = self.of_array(value, apart)
         elif type(value) is list:
             made = []
             self.enter(value, made, apart)
             made.extend(self.of(item, apart) for item in value)
-        elif isinstance(value, dict) and hasattr(value, "copy"):
+        elif is_a(value, dict) and hasattr(value, "copy"):
             made = {} if type(value) is dict else value.copy()
             self.enter(value, made, apart)
-            made.update((k, self.of(v, apart)) for k, v in value.items())
+            made.update((k, self.of(v, apart)) for k, v in dict.items(value))
         elif type(value) is tuple:
             made = tuple(self.of(item, apart) for item in value)
-        elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        elif is_a(value, tuple) and hasattr(value, "_fields"):
             made = type(value)(*(self.of(item, apart) for item in value))
         elif is_record(value):
             made = record(type(value))
             self.enter(value, made, apart)
             for name, part in state_of(value).items():
                 object.__setattr__(made, name, self.of(part, apart))
-        elif isinstance(value, types.MethodType):
+        elif is_a(value, types.MethodType):
             made = types.MethodType(value.__func__, self.of(value.__self__, False))
-        elif isinstance(value, (np.random.Generator, np.random.RandomState)):
+        elif is_a(value, (np.random.Generator, np.random.RandomState)):
             made = copy.deepcopy(value)
         else:
             return value
         self.enter(value, made, apart)
-        if apart and not isinstance(made, (tuple, np.ndarray)):
+        if apart and not is_a(made, (tuple, np.ndarray)):
             self.several.setdefault(id(value), []).append((made, items_of(made)))
         return made
 
@@ -166,19 +167,21 @@ def original(value: Any, back: dict[int, Any]) -> Any:
 
 def arrays_in(value: Any, seen: set[int] | None = None) -> list[np.ndarray]:
     """Return the arrays that arguments hold, one for each place."""
-    if isinstance(value, np.ndarray):
+    if is_a(value, np.ndarray):
         return [] if value.dtype.hasobject else [value]
-    if isinstance(value, (*NUMBERS, *CONSTANTS)):
+    if is_a(value, (*NUMBERS, *CONSTANTS)):
         return []
     seen = set() if seen is None else seen
     if id(value) in seen:
         return []
     inner = seen | {id(value)}
-    if isinstance(value, (tuple, list)):
-        parts: list[Any] = list(value)
-    elif isinstance(value, dict):
-        parts = list(value.values())
-    elif isinstance(value, types.MethodType):
+    if is_a(value, tuple):
+        parts = list(tuple.__iter__(value))
+    elif is_a(value, list):
+        parts = list(list.__iter__(value))
+    elif is_a(value, dict):
+        parts = list(dict.values(value))
+    elif is_a(value, types.MethodType):
         parts = [value.__self__]
     else:
         parts = list(state_of(value).values()) if is_record(value) else []

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.record.tape import Entry
+from adcompiler.runtime.records import HEAP_TYPE
 
 
 def times(g: Any, slope: Any) -> Any:
@@ -27,7 +28,7 @@ def conjugate(slope: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """Return a number of a derived class as one of the class that it derives from."""
-    if not type(value).__flags__ & 1 << 9 or isinstance(value, np.ndarray):
+    if not type(value).__flags__ & HEAP_TYPE or isinstance(value, np.ndarray):
         return value
     if isinstance(value, float):
         return float.__mul__(value, 1.0)

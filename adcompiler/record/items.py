@@ -325,6 +325,10 @@ def mapping(value: Any) -> Any:
     return {key: getitem(value, key) for key in iterate(keys)}
 
 
+UNMATCHED = frozenset({bool, int, float, complex, str, bytes, type(None), np.ndarray})
+"""Classes of values whose parts patterns do not look at by code of a user."""
+
+
 @hooked
 def matched(value: Any, names: tuple[str, ...], by_position: bool, compares: bool) -> Any:
     """Return the subject of a ``match``, whose parts patterns compare or read attributes of."""
@@ -333,7 +337,7 @@ def matched(value: Any, names: tuple[str, ...], by_position: bool, compares: boo
     while waiting:
         part = waiting.pop()
         cls: Any = type(part)
-        if id(part) in seen or cls in (*PLAIN[:6], type(None), np.ndarray):
+        if id(part) in seen or cls in UNMATCHED:
             continue
         seen.add(id(part))
         wanted = (*names, *(getattr(cls, "__match_args__", ()) if by_position else ()))

@@ -17,12 +17,14 @@ import numpy as np
 
 from adcompiler.record.functions import is_rewritten, rewritten
 from adcompiler.record.tape import IDLE, RECORDING, parts_of, refused
+from adcompiler.runtime.reading import unless_it_raises
+from adcompiler.runtime.records import HEAP_TYPE
 from adcompiler.runtime.regions import Undifferentiated
 
-PLAIN = (
+PLAIN = frozenset({
     bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, slice,
     range, type(None), np.float64,
-)
+})
 """Classes of values whose operations run no code of a user."""
 CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque, collections.OrderedDict)
 
@@ -47,7 +49,7 @@ def method_of(cls: Any, name: str) -> Any:
 def followed(value: Any, name: str) -> Callable[..., Any] | None:
     """Return the rewritten form of a method in Python of a value's class, None if there is none."""
     cls: Any = type(value)
-    if cls in PLAIN or cls is np.ndarray:
+    if not cls.__flags__ & HEAP_TYPE:
         return None
     found = method_of(cls, name)
     return None if found is None else rewritten(found)
@@ -56,7 +58,7 @@ def followed(value: Any, name: str) -> Callable[..., Any] | None:
 def has_operators(cls: Any, bases: tuple[type, ...]) -> bool:
     """Say whether a class changes how the operators of a built-in class work, in Python."""
     for base in cls.__mro__:
-        if base in bases or base.__flags__ & 1 << 9 == 0:
+        if base in bases or base.__flags__ & HEAP_TYPE == 0:
             return False
         if any(name.startswith("__") and isinstance(value, types.FunctionType)
                and name not in HARMLESS for name, value in vars(base).items()):
@@ -74,7 +76,7 @@ HARMLESS = frozenset({
 def defined_in_python(value: Any, bases: tuple[type, ...]) -> bool:
     """Say whether a value is of a class that changes operators of a built-in one, in Python."""
     cls: Any = type(value)
-    return cls not in PLAIN and cls.__flags__ & 1 << 9 != 0 and has_operators(cls, bases)
+    return cls not in PLAIN and cls.__flags__ & HEAP_TYPE != 0 and has_operators(cls, bases)
 
 
 def reflected(op: Callable[[Any, Any], Any], name: str, other: str, a: Any, b: Any) -> Any:
@@ -145,24 +147,20 @@ UFUNCS: dict[str, Any] = {
 # -- native calls ----------------------------------------------------------------------------------
 
 
+@unless_it_raises(True)
 def has_code(value: Any, depth: int = 3) -> bool:
-    """Say whether a value is, or holds, an instance whose class has methods in Python."""
-    try:
-        return runs_code(value, depth)
-    except ReferenceError:  # a proxy of what is gone
-        return True
+    """Say whether a value is, or holds, an instance whose class has methods in Python.
 
-
-def runs_code(value: Any, depth: int) -> bool:
-    """As ``has_code``, of values that can be looked at."""
+    What cannot be looked at has them: a proxy of what is gone, or outside of its context.
+    """
     cls = type(value)
     if cls in PLAIN and cls not in CONTAINERS:
         return False
-    if isinstance(value, (np.ndarray, np.generic)) and cls.__flags__ & 1 << 9 == 0:
+    if isinstance(value, (np.ndarray, np.generic)) and cls.__flags__ & HEAP_TYPE == 0:
         return isinstance(value, np.ndarray) and value.dtype.hasobject and depth > 0 and any(
             has_code(item, depth - 1) for item in value.flat)
     if (isinstance(value, CONTAINERS) and cls in CONTAINERS) or (
-        isinstance(value, BaseException) and not cls.__flags__ & 1 << 9
+        isinstance(value, BaseException) and not cls.__flags__ & HEAP_TYPE
     ):
         return depth > 0 and any(has_code(item, depth - 1) for item in parts_of(value))
     if isinstance(value, slice):
@@ -172,7 +170,7 @@ def runs_code(value: Any, depth: int) -> bool:
         return code is None or (not is_rewritten(code) and code not in OWN)
     if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
         return False
-    return cls.__flags__ & 1 << 9 != 0
+    return cls.__flags__ & HEAP_TYPE != 0
 
 
 def native_operator(op: Callable[..., Any], *args: Any, compares: bool = False) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import math
 import operator
@@ -310,6 +311,8 @@ def apply_issubclass(cls: Any, of: Any, /) -> bool:
 
 def apply_type(*args: Any, **kwargs: Any) -> Any:
     """Return a class, of a value or a new one."""
+    if len(args) == 1 and not kwargs:
+        return type(args[0])
     return natively(type, *args, **kwargs)
 
 
@@ -418,6 +421,16 @@ def refusing(function: Any) -> Callable[..., Any]:
     return apply
 
 
+def never(function: Any) -> Callable[..., Any]:
+    """Return the hook of a function that hands out objects of the whole process."""
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        raise refused(f"`{display_name(function)}`, which finds the recording's own objects too",
+                      "keep the objects in a list", "recording")
+
+    return apply
+
+
 def apply_exec(function: Any) -> Callable[..., Any]:
     """Return the hook of ``exec`` or ``eval``: of text nothing is followed."""
 
@@ -450,6 +463,7 @@ SPECIAL.update({
     np.array: lambda object, *a, **k: as_array(object, *a, always=True, **k),
     np.asarray: as_array, np.asanyarray: as_array, np.ascontiguousarray: as_array,
     **{f: refusing(f) for f in (np.put, np.place, np.putmask, random.shuffle)},
+    **{f: never(f) for f in (gc.get_objects, gc.get_referrers)},
     **{getattr(operator, name): of_operator(name) for name in (
         "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "neg", "pos", "invert",
         "and_", "or_", "xor", "lshift", "rshift", "iadd", "isub", "imul", "itruediv", "ipow",

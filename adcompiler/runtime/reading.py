@@ -29,3 +29,11 @@ def unless_it_raises(otherwise: Any) -> Callable[[Callable[..., T]], Callable[..
         return reading
 
     return decorate
+
+
+def is_a(value: Any, kinds: Any) -> bool:
+    """Say whether a value is of a class, or of one of several, by its type alone.
+
+    ``isinstance`` also reads ``value.__class__``, which may be a property of a proxy.
+    """
+    return issubclass(type(value), kinds)

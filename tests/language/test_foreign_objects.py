@@ -125,6 +125,7 @@ def test_objects_that_raise_when_they_are_read(tmp_path, monkeypatch):
 
             for derivative in (
                 lambda f=function: value_and_grad(f)(1.5)[0],
+                lambda f=function: value_and_grad(f, backend="record")(1.5)[0],
                 lambda f=function: jvp(f, (1.5,), (1.0,))[0],
                 lambda f=in_array, w=wanted: jacobian_sparsity(f, np.ones(1)) is not None and w,
             ):
