@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import adcompiler as ad
+from benchmarks import recorded
 from benchmarks.program import agree
 from benchmarks.programs import arrays, matrices, scalars
 from benchmarks.timing import measure
@@ -223,5 +224,5 @@ def reach() -> Table:
 TABLES: dict[str, Callable[[], Table]] = {
     table.__name__: table
     for table in (dispatch, checkpoints, second_order, taylor, sparsity, growth, reach)
-}
+} | {"recorded": recorded.table}
 """The tables, by what ``--only`` calls them."""

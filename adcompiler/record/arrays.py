@@ -11,7 +11,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entries import Elementwise, Gathered, Linear
 from adcompiler.record.functions import HOOKS, hooked
 from adcompiler.record.items import of_array, write
-from adcompiler.record.operators import NUMERIC, enter, is_of_objects
+from adcompiler.record.operators import NUMERIC, SIMPLE, enter, is_of_objects
 from adcompiler.record.protocols import defined_in_python, followed, method_of, natively
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import BINARY, UNARY
@@ -26,6 +26,10 @@ BY_OPERATOR: dict[Any, str] = {np.matmul: "matmul"}
 
 def of_ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a universal function."""
+    if not kwargs and function in SLOPES and len(args) == function.nin and all(
+        type(arg) in SIMPLE for arg in args
+    ) and not any(map(is_of_objects, args)):
+        return elementwise(function, args)
     override = overriding((*args, *kwargs.values()))
     if override is not None:
         result = UFUNC_METHODS["call"](override[0], override[1], function, "__call__", *args,
@@ -50,16 +54,24 @@ def of_ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if not kwargs and all(map(is_plain, args)):
         if function in BY_OPERATOR:
             return HOOKS[BY_OPERATOR[function]](*args)
-        slopes = BINARY.get(function) if len(args) == 2 else None
-        one = UNARY.get(function) if len(args) == 1 else None
-        if slopes is not None or one is not None:
-            r = function(*args)
-            enter(Elementwise(function, args, r, slopes or (one,)))  # type: ignore[arg-type]
-            return r
+        if function in SLOPES:
+            return elementwise(function, args)
     if not REGISTRY.has_rules(function):
         raise refused(f"`{function.__name__}`, which has no rule", "register a rule for it",
                       "missing-rule")
     return recorded(function, args, kwargs)
+
+
+SLOPES: dict[Any, Sequence[Callable[..., Any]]] = {
+    **BINARY, **{function: (slope,) for function, slope in UNARY.items()}}
+
+
+def elementwise(function: np.ufunc, args: tuple[Any, ...]) -> Any:
+    """Call a function whose slopes are known, and record it where an argument is active."""
+    r = function(*args)
+    if any(map(RECORDING.tape.is_active, args)):
+        enter(Elementwise(function, args, r, SLOPES[function]))
+    return r
 
 
 def is_plain(value: Any) -> bool:

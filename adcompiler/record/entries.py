@@ -13,22 +13,30 @@ from adcompiler.runtime.records import HEAP_TYPE
 
 def times(g: Any, slope: Any) -> Any:
     """Return a cotangent or tangent times a slope; zero stays zero where the slope is infinite."""
-    with np.errstate(all="ignore"):
-        found = g * slope
-        if not np.isfinite(np.sum(found)):
+    if type(slope) is float and slope == 1.0:
+        return g
+    found = g * slope
+    if isinstance(found, np.ndarray):
+        some = np.add.reduce(found, None)
+        if some - some != 0:
             found = np.where((g == 0) & ~np.isnan(slope), 0.0, found)
+    elif found != found and g == 0 and slope == slope:
+        return 0.0
     return found
 
 
 def conjugate(slope: Any) -> Any:
     """Return the conjugate of a slope, itself if it is real."""
+    if type(slope) is float:
+        return slope
     return np.conj(slope) if isinstance(slope, (complex, np.complexfloating)) or (
         isinstance(slope, np.ndarray) and slope.dtype.kind == "c") else slope
 
 
 def plain(value: Any) -> Any:
     """Return a number of a derived class as one of the class that it derives from."""
-    if not type(value).__flags__ & HEAP_TYPE or isinstance(value, np.ndarray):
+    cls = type(value)
+    if cls is np.ndarray or not cls.__flags__ & HEAP_TYPE or issubclass(cls, np.ndarray):
         return value
     if isinstance(value, float):
         return float.__mul__(value, 1.0)
@@ -38,9 +46,13 @@ def plain(value: Any) -> Any:
 
 
 class Made(Entry):
-    """An operation with one ``result``, a number or an array of its own."""
+    """An operation with one ``result``, a number or an array of its own.
+
+    ``args`` are what the sweep reads beside it.
+    """
 
     __slots__ = ("result",)
+    args: tuple[Any, ...] = ()
     result: Any
 
     def made(self) -> list[Any]:
@@ -49,15 +61,14 @@ class Made(Entry):
     def taken(self, sweep: Any, slot: int) -> Any:
         """Return the cotangent of the result, None if it is zero."""
         if isinstance(self.result, np.ndarray):
-            g = sweep.take(self.result)
-            return g if g.any() or np.isnan(g).any() else None
+            return sweep.take(self.result)
         g = sweep.take_number(slot)
         return None if g == 0 else g
 
     def give(self, tangents: Any, slot: int, d: Any) -> None:
         """Set the tangent of the result."""
         if isinstance(self.result, np.ndarray):
-            tangents.view(self.result)[...] = d
+            tangents.put(self.result, d)
         else:
             tangents.numbers[slot] = d
 
@@ -66,7 +77,7 @@ def tangent_of(tangents: Any, value: Any) -> Any:
     """Return the tangent of a number or array, None if it is not active."""
     tape = tangents.tape
     if isinstance(value, np.ndarray):
-        return tangents.view(value) if value.dtype.kind in "fc" and tape.is_marked(
+        return tangents.beside(value) if value.dtype.kind in "fc" and tape.is_marked(
             value) else None
     slot = tape.slot(value)
     return None if slot is None else tangents.numbers[slot]
@@ -87,21 +98,25 @@ class Elementwise(Made):
         g = self.taken(sweep, slot)
         if g is None:
             return
+        tape = sweep.tape
         for arg, slope in zip(self.args, self.slopes, strict=True):
-            if sweep.tape.is_active(arg):
+            if isinstance(arg, np.ndarray):
+                if arg.dtype.kind in "fc" and tape.is_marked(arg):
+                    sweep.add_to_array(arg, times(g, conjugate(self.slope(slope))))
+            elif id(arg) in tape.ids:
                 sweep.add(arg, times(g, conjugate(self.slope(slope))))
 
     def slope(self, slope: Callable[..., Any]) -> Any:
         """Return the slope by one argument."""
-        with np.errstate(all="ignore"):
-            return slope(*map(plain, self.args), plain(self.result))
+        return slope(*map(plain, self.args), plain(self.result))
 
     def push(self, tangents: Any, slot: int) -> None:
         total: Any = 0.0
-        for arg, slope in zip(self.args, self.slopes, strict=True):
-            d = tangent_of(tangents, arg)
-            if d is not None:
-                total = total + times(d, self.slope(slope))
+        with np.errstate(all="ignore"):
+            for arg, slope in zip(self.args, self.slopes, strict=True):
+                d = tangent_of(tangents, arg)
+                if d is not None:
+                    total = total + times(d, self.slope(slope))
         self.give(tangents, slot, total)
 
     def shown(self) -> str:
@@ -200,7 +215,7 @@ class Gather(Made):
                 place[self.index] += g
 
     def push(self, tangents: Any, slot: int) -> None:
-        self.give(tangents, slot, tangents.view(self.array)[self.index])
+        self.give(tangents, slot, tangents.beside(self.array)[self.index])
 
     def shown(self) -> str:
         return "getitem"
@@ -219,7 +234,7 @@ class Gathered(Made):
         if g is not None:
             for place, leaf in self.leaves:
                 part = g[place]
-                if part.any() or np.isnan(part).any():
+                if part.any():
                     sweep.add(leaf, part)
 
     def push(self, tangents: Any, slot: int) -> None:
@@ -296,15 +311,14 @@ class InPlace(Entry):
         if not sweep.tape.is_marked(self.array):
             return
         g = sweep.take(self.array)
-        if not g.any() and not np.isnan(g).any():
+        if g is None:
             return
         made = self.old  # what the operation made, as it is undone now
-        with np.errstate(all="ignore"):
-            if sweep.tape.is_active(self.other):
-                slope = self.slopes[1](self.array, self.other, made)
-                sweep.add(self.other, times(g, conjugate(slope)))
-            slope = self.slopes[0](self.array, self.other, made)
-            sweep.add(self.array, times(g, conjugate(slope)))
+        if sweep.tape.is_active(self.other):
+            slope = self.slopes[1](self.array, self.other, made)
+            sweep.add(self.other, times(g, conjugate(slope)))
+        slope = self.slopes[0](self.array, self.other, made)
+        sweep.add(self.array, times(g, conjugate(slope)))
 
     def again(self) -> None:
         now = self.array.copy()

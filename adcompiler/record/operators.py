@@ -18,8 +18,10 @@ from adcompiler.record.single import recorded
 from adcompiler.record.slopes import BINARY, UNARY
 from adcompiler.record.tape import NUMBERS, RECORDING, refused
 
+ADD, SUB, MUL, TRUEDIV = operator.add, operator.sub, operator.mul, operator.truediv
 REAL = frozenset({float, int, bool, np.float64})
 """Classes of real numbers whose arithmetic is that of Python's, or of NumPy's numbers."""
+SIMPLE = REAL | {np.ndarray}
 NUMERIC = (bool, int, float, complex, np.number, np.bool_)
 
 
@@ -31,9 +33,9 @@ def add(a: Any, b: Any) -> Any:
         i, j = tape.ids.get(id(a)), tape.ids.get(id(b))
         if i is not None or j is not None:
             tape.ids[id(r)] = len(tape.entries)
-            tape.entries.append((r, i, 1.0, j, 1.0, operator.add))
+            tape.entries.append((r, i, 1.0, j, 1.0, ADD))
         return r
-    return binary(operator.add, a, b)
+    return binary(ADD, a, b)
 
 
 def sub(a: Any, b: Any) -> Any:
@@ -44,9 +46,9 @@ def sub(a: Any, b: Any) -> Any:
         i, j = tape.ids.get(id(a)), tape.ids.get(id(b))
         if i is not None or j is not None:
             tape.ids[id(r)] = len(tape.entries)
-            tape.entries.append((r, i, 1.0, j, -1.0, operator.sub))
+            tape.entries.append((r, i, 1.0, j, -1.0, SUB))
         return r
-    return binary(operator.sub, a, b)
+    return binary(SUB, a, b)
 
 
 def mul(a: Any, b: Any) -> Any:
@@ -57,9 +59,9 @@ def mul(a: Any, b: Any) -> Any:
         i, j = tape.ids.get(id(a)), tape.ids.get(id(b))
         if i is not None or j is not None:
             tape.ids[id(r)] = len(tape.entries)
-            tape.entries.append((r, i, b, j, a, operator.mul))
+            tape.entries.append((r, i, b, j, a, MUL))
         return r
-    return binary(operator.mul, a, b)
+    return binary(MUL, a, b)
 
 
 def truediv(a: Any, b: Any) -> Any:
@@ -71,9 +73,9 @@ def truediv(a: Any, b: Any) -> Any:
         if i is not None or j is not None:
             d = 1.0 / b
             tape.ids[id(r)] = len(tape.entries)
-            tape.entries.append((r, i, d, j, -r * d, operator.truediv))
+            tape.entries.append((r, i, d, j, -r * d, TRUEDIV))
         return r
-    return binary(operator.truediv, a, b)
+    return binary(TRUEDIV, a, b)
 
 
 def pow(a: Any, b: Any) -> Any:
@@ -127,6 +129,8 @@ SPELLED = {
 
 def binary(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """Return ``op(a, b)`` for operands of any class."""
+    if type(a) in SIMPLE and type(b) in SIMPLE:
+        return arithmetic(op, a, b)
     if is_numeric(a) and is_numeric(b) and not (
         defined_in_python(a, NUMERIC) or defined_in_python(b, NUMERIC)
     ):
@@ -211,7 +215,7 @@ def elementwise_objects(op: Callable[..., Any], *args: Any) -> Any:
 def enter(entry: Any) -> None:
     """Enter an entry with one result, and hold what it reads."""
     tape = RECORDING.tape
-    for arg in getattr(entry, "args", ()):
+    for arg in entry.args:
         if isinstance(arg, np.ndarray):
             tape.hold(arg)
     result = entry.result

@@ -127,7 +127,7 @@ class Recorded:
             elif value.dtype.kind in "fc":
                 self.tape.start_array(value)
                 if self.tangents is not None and d is not None:
-                    self.tangents.view(value)[...] = d
+                    self.tangents.put(value, d)
         elif isinstance(value, NUMBERS):
             if id(value) not in self.tape.ids:
                 slot = self.tape.start(value)
@@ -175,7 +175,7 @@ class Recorded:
         if isinstance(value, np.ndarray):
             if value.dtype.kind not in "fc":
                 return np.zeros(value.shape)
-            return np.array(sweep.view(value))
+            return np.array(sweep.beside(value))
         if isinstance(value, NUMBERS):
             g = sweep.numbers[self.tape.ids[id(value)]]
             return like(g, value)
@@ -195,7 +195,7 @@ class Recorded:
         assert self.tangents is not None
         if isinstance(value, np.ndarray):
             if value.dtype.kind in "fc" and self.tape.is_active_array(value):
-                return np.array(self.tangents.view(value))
+                return np.array(self.tangents.beside(value))
             return np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float)
         if isinstance(value, NUMBERS):
             slot = self.tape.slot(value)

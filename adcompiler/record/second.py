@@ -48,6 +48,11 @@ class DualSweep:
 
     def run(self) -> None:
         """Pull all cotangents back."""
+        with np.errstate(all="ignore"):
+            self.run_all()
+
+    def run_all(self) -> None:
+        """Pull all cotangents back."""
         entries = self.tape.entries
         slot = len(entries)
         try:
@@ -88,10 +93,16 @@ class DualSweep:
     def taken(self, entry: Made, slot: int) -> tuple[Any, Any] | None:
         """Return the cotangent of a result and its tangent, None if both are zero."""
         if isinstance(entry.result, np.ndarray):
-            g, d = self.g.take(entry.result), self.d.take(entry.result)
-            return (g, d) if g.any() or d.any() or np.isnan(g).any() else None
+            return self.taken_array(entry.result)
         g, d = self.g.take_number(slot), self.d.take_number(slot)
         return None if g == 0 and d == 0 else (g, d)
+
+    def taken_array(self, array: np.ndarray) -> tuple[Any, Any] | None:
+        """Return the cotangent of an array and its tangent, None if both are zero."""
+        g, d = self.g.take(array), self.d.take(array)
+        if g is None and d is None:
+            return None
+        return np.zeros_like(array) if g is None else g, np.zeros_like(array) if d is None else d
 
     def swap(self, entry: Entry) -> None:
         """Exchange the tangents of what an entry wrote over, with those of what stood there."""
@@ -236,10 +247,9 @@ def of_in_place(sweep: DualSweep, entry: InPlace, slot: int) -> None:
     tape = sweep.tape
     if not tape.is_marked(entry.array):
         return
-    g, d = sweep.g.take(entry.array), sweep.d.take(entry.array)
-    if not (g.any() or d.any() or np.isnan(g).any()):
-        return
-    pushed_again(sweep, entry.base, (entry.array, entry.other), {}, g, d)
+    found = sweep.taken_array(entry.array)
+    if found is not None:
+        pushed_again(sweep, entry.base, (entry.array, entry.other), {}, *found)
 
 
 def of_single(sweep: DualSweep, entry: Single, slot: int) -> None:

@@ -10,37 +10,66 @@ from adcompiler.record.tape import Tape, bounds, overlaps, refuse_escaped
 
 
 class Shadows:
-    """Numbers beside those of a tape: ``numbers`` by slot, and bytes beside each allocation.
+    """Numbers beside those of a tape: ``numbers`` by slot, and arrays beside its arrays.
 
-    The bytes beside an allocation are laid out as it is, so that each view of an array has a view
-    of these; that of a real part is the real part.
+    Beside an array that is read and written as a whole stands an array, ``whole``; none is zero,
+    and none is changed. Once a view is asked for, bytes stand beside the allocation, laid out as it
+    is, so that each view of an array has a view of these; that of a real part is the real part.
     """
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
         self.numbers: list[Any] = []
-        self.beside: dict[int, tuple[np.ndarray, int, np.ndarray]] = {}
         self.whole: dict[int, np.ndarray] = {}
+        self.bytes: dict[int, tuple[np.ndarray, int]] = {}
+        self.roots: dict[int, np.ndarray] = {}
+
+    def is_whole(self, array: np.ndarray) -> bool:
+        """Say whether no view was asked for in the memory of an array, which it owns."""
+        key = id(array)
+        return array.base is None and key not in self.bytes and key not in self.tape.groups
 
     def view(self, array: np.ndarray) -> np.ndarray:
         """Return the view beside an array of floats."""
-        found = self.whole.get(id(array))
+        found = self.roots.get(id(array))
         if found is not None:
             return found
         root = self.tape.root(array)
-        beside = self.beside.get(id(root))
-        if beside is None:
-            group = self.tape.groups.get(id(root))
-            low, high = bounds(root) if group is None else (group.low, group.high)
-            beside = self.beside[id(root)] = np.zeros(max(high - low, 1), np.uint8), low, root
-        memory, low, _ = beside
+        if id(root) not in self.bytes:
+            self.lay_out(root)
+        return self.roots[id(array)] if root is array else self.seen_from(root, array)
+
+    def lay_out(self, root: np.ndarray) -> None:
+        """Put bytes beside an allocation."""
+        group = self.tape.groups.get(id(root))
+        low, high = bounds(root) if group is None else (group.low, group.high)
+        self.bytes[id(root)] = np.zeros(max(high - low, 1), np.uint8), low
+        self.roots[id(root)] = found = self.seen_from(root, root)
+        before = self.whole.pop(id(root), None)
+        if before is not None:
+            found[...] = before
+
+    def seen_from(self, root: np.ndarray, array: np.ndarray) -> np.ndarray:
+        """Return the view beside an array that lies where ``root`` does, of the bytes of that."""
         if not array.size:
             return np.zeros(array.shape, array.dtype)
+        memory, low = self.bytes[id(root)]
         first = array.__array_interface__["data"][0]
-        found = np.ndarray(array.shape, array.dtype, memory.data, first - low, array.strides)
-        if root is array:
-            self.whole[id(array)] = found
-        return found
+        return np.ndarray(array.shape, array.dtype, memory.data, first - low, array.strides)
+
+    def put(self, array: np.ndarray, value: Any) -> None:
+        """Put something beside an array, in the place of what stood there."""
+        if self.is_whole(array):
+            self.whole[id(array)] = np.array(np.broadcast_to(value, array.shape), array.dtype)
+        else:
+            self.view(array)[...] = value
+
+    def beside(self, array: np.ndarray) -> np.ndarray:
+        """Return what stands beside an array, which is not to be changed."""
+        if self.is_whole(array):
+            found = self.whole.get(id(array))
+            return np.zeros(array.shape, array.dtype) if found is None else found
+        return self.view(array)
 
     # -- what pullbacks do ---------------------------------------------------------------------
 
@@ -74,6 +103,12 @@ class Shadows:
     def add_to_array(self, array: np.ndarray, g: Any) -> None:
         """Add to what stands beside an array, element by element or where elements overlap."""
         g = fitted(g, array)
+        if self.is_whole(array):
+            if g.dtype is not array.dtype:
+                g = g.astype(array.dtype)
+            before = self.whole.get(id(array))
+            self.whole[id(array)] = g if before is None else np.asarray(before + g)
+            return
         place = self.view(array)
         if overlaps(array):
             place, g = apart(place, g)
@@ -84,28 +119,26 @@ class Shadows:
         else:
             place[()] += g
 
-    def take(self, array: np.ndarray) -> np.ndarray:
-        """Return what stands beside an array, and put zeros there."""
+    def take(self, array: np.ndarray) -> np.ndarray | None:
+        """Return what stands beside an array, and put zeros there; None for zeros."""
+        if self.is_whole(array):
+            return self.whole.pop(id(array), None)
         g: Any = None
         for place in self.views(array):
             g = place.copy() if g is None else g + place
             place[...] = 0
-        return g  # type: ignore[no-any-return]
+        return g if g.any() else None
 
     def views(self, array: np.ndarray) -> list[np.ndarray]:
         """Return what stands beside the memory of an array: for each argument that lies there."""
         root = self.tape.root(array)
-        group = self.tape.groups.get(id(root))
-        if group is None:
-            return [self.view(array)]
         found = [self.view(array)]
-        for member in group.members:
-            if member is not root:
-                self.view(member)
-                memory, low, _ = self.beside[id(member)]
-                first = array.__array_interface__["data"][0]
-                found.append(np.ndarray(
-                    array.shape, array.dtype, memory.data, first - low, array.strides))
+        group = self.tape.groups.get(id(root))
+        if group is not None:
+            for member in group.members:
+                if member is not root:
+                    self.view(member)
+                    found.append(self.seen_from(member, array))
         return found
 
     def take_number(self, slot: int) -> Any:
@@ -134,6 +167,8 @@ def apart(place: Any, g: np.ndarray) -> tuple[Any, Any]:
 def fitted(cotangent: Any, like: np.ndarray) -> np.ndarray:
     """Return a cotangent in the shape of what was broadcast, real where that is."""
     g: np.ndarray = np.asarray(cotangent)
+    if g.dtype is like.dtype and g.shape == like.shape:
+        return g
     if g.dtype.kind == "c" and like.dtype.kind == "f":
         g = g.real
     shape = like.shape
@@ -159,6 +194,11 @@ class Sweep(Shadows):
 
     def run(self) -> None:
         """Pull all cotangents back; what the run wrote is there again afterwards."""
+        with np.errstate(all="ignore"):  # as slopes divide by zero
+            self.run_all()
+
+    def run_all(self) -> None:
+        """Pull all cotangents back."""
         entries, numbers = self.tape.entries, self.numbers
         slot = len(entries)
         try:

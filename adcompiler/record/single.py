@@ -95,15 +95,18 @@ def form_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active
 
 
 class Single(Entry):
-    """One call of a function with a rule; ``result`` is what it returned, ``slots`` of numbers."""
+    """One call of a function with a rule; ``result`` is what it returned, ``slots`` of numbers.
 
-    __slots__ = ("form", "function", "names", "outs", "result", "slots", "values")
+    ``half`` is the compiled half of its derivative that runs it anew and returns its pullback.
+    """
+
+    __slots__ = ("form", "function", "half", "names", "outs", "result", "slots", "values")
 
     def __init__(
-        self, function: Any, form: Form, values: tuple[Any, ...], outs: Any, result: Any,
-        names: tuple[str, ...] = (),
+        self, function: Any, form: Form, half: Callable[..., Any], values: tuple[Any, ...],
+        outs: Any, result: Any, names: tuple[str, ...] = (),
     ) -> None:
-        self.names = names
+        self.names, self.half = names, half
         self.function, self.form, self.values, self.outs = function, form, values, outs
         self.result: Any = result
         self.slots: list[tuple[Any, int]] = []
@@ -112,7 +115,7 @@ class Single(Entry):
         g, some = self.cotangent(sweep, self.outs)
         if not some:
             return
-        _, pullback = self.form.at("vjp", self.values)(*self.values)
+        _, pullback = self.half(*self.values)
         found = pullback(g)
         for i, part in zip(self.form.active, found, strict=True):
             self.spread(sweep, self.values[i], part)
@@ -128,7 +131,7 @@ class Single(Entry):
             if not is_own(out, self):
                 return np.zeros_like(out), False
             g = sweep.take(out)
-            return g, bool(g.any() or np.isnan(g).any())
+            return (np.zeros_like(out), False) if g is None else (g, bool(g.any()))
         if isinstance(out, NUMBERS):
             place = next((place for number, place in self.slots if number is out), None)
             g = 0.0 if place is None else sweep.take_number(place)
@@ -160,7 +163,7 @@ class Single(Entry):
                 self.give(tangents, part, None if d is None else d[i])
         elif isinstance(out, np.ndarray) and out.dtype.kind in "fc":
             if is_own(out, self):
-                tangents.view(out)[...] = 0 if d is None else d
+                tangents.put(out, 0 if d is None else d)
         elif isinstance(out, NUMBERS):
             for number, place in self.slots:
                 if number is out:
@@ -230,14 +233,14 @@ def recorded(
     active = [i for i, value in enumerate(values) if tape.holds(value)]
     form = form_of(function, args, kwargs, active)
     try:
-        form.at("vjp", values)
+        half = form.at("vjp", values)
     except ADError as error:
         reason = str(error).split("\n", 1)[0].rpartition(": ")[2]
         raise refused(
             f"the derivative of `{display_name(function)}` here: {reason}",
             "write it with functions that have rules, or register one", "missing-rule") from error
     result = natively(function, *args, **kwargs) if run is None else run()
-    enter(tape, Single(function, form, values, result, [], tuple(kwargs)), values, result)
+    enter(tape, Single(function, form, half, values, result, [], tuple(kwargs)), values, result)
     return result
 
 

@@ -169,7 +169,7 @@ class Tape:
 
         Raises UnsupportedError where it holds values that an earlier recording has left there.
         """
-        if ESCAPED:
+        if ESCAPED.data:  # type: ignore[attr-defined] # as its length is counted in Python
             self.check_read(array)
         return self.is_marked(array)
 
@@ -201,12 +201,11 @@ class Tape:
 
     def activate(self, array: np.ndarray) -> None:
         """Note that an array holds active values."""
-        root = self.root(array)
+        root = array if array.base is None else self.root(array)
         group = self.groups.get(id(root))
         for one in (root,) if group is None else group.members:
-            if id(one) not in self.held:
-                self.count(one.nbytes)
-            self.active[id(one)] = self.held[id(one)] = one
+            self.hold(one)
+            self.active[id(one)] = one
 
     def start_array(self, array: np.ndarray) -> None:
         """Enter an array that is differentiated."""
@@ -215,7 +214,7 @@ class Tape:
 
     def hold(self, array: np.ndarray) -> None:
         """Note that an entry reads an array."""
-        root = self.root(array)
+        root = array if array.base is None else self.root(array)
         if id(root) not in self.held:
             self.count(root.nbytes)
             self.held[id(root)] = root
@@ -358,19 +357,31 @@ def purge() -> None:
         del LEFT[key]
 
 
+def references(values: list[Any]) -> list[int]:
+    """Return how many references each of some objects has."""
+    return list(map(sys.getrefcount, values))
+
+
+IN_A_LIST = references([object()])[0]
+"""As many has an object that only the list refers to."""
+
+
 def leave(tape: Tape, returned: set[int]) -> None:
     """Note what outlives a recording, but what it ``returned``; the tape is of no more use."""
     results: list[Any] = []
     for entry in tape.entries:
-        results += entry[:1] if type(entry) is tuple else entry.made()
+        if type(entry) is tuple:
+            results.append(entry[0])
+        else:
+            results += entry.made()
     roots = list(tape.active.values())
     tape.entries.clear()
     tape.ids.clear()
     tape.active.clear()
     tape.held.clear()
-    while results:
-        value = results.pop()
-        if isinstance(value, NUMBERS) and sys.getrefcount(value) > 2 and id(value) not in returned:
+    entry = None  # refers to the last
+    for value, count in zip(results, references(results), strict=True):
+        if count > IN_A_LIST and isinstance(value, NUMBERS) and id(value) not in returned:
             LEFT[id(value)] = value
     while roots:
         root = roots.pop()
