@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from adcompiler.api.derivative import Derivative
+from adcompiler.api.emitted import kept_derivative
+from adcompiler.api.fallback import because
 from adcompiler.api.grad import vjp
-from adcompiler.errors import not_one_of
+from adcompiler.dispatch import differentiated_by_default
+from adcompiler.errors import ADError, RecordedWarning, not_one_of
 from adcompiler.interop.calls import Call, call_of
 from adcompiler.rulekit.comparison import inner, is_inexact, map_leaves, short
 from adcompiler.rulekit.containers import one_like, randn_like, zero_like
@@ -18,9 +23,9 @@ from adcompiler.rulekit.testing import check_rule, ridders, sample_calls
 from adcompiler.structs import dataclass
 
 __all__ = [
-    "Directional", "GradCheck", "GradChecks", "check_errs", "check_grads", "check_rule",
-    "directional_derivatives", "domain1", "domain2", "in_domain", "one_like", "randn_like",
-    "sample_calls", "zero_like",
+    "Directional", "GradCheck", "GradChecks", "assert_compiled", "check_errs", "check_grads",
+    "check_rule", "directional_derivatives", "domain1", "domain2", "in_domain", "one_like",
+    "randn_like", "sample_calls", "zero_like",
 ]
 
 
@@ -113,6 +118,27 @@ def added(
             returned = definition(own, p, value, y_bar, *args)
             after[i] = own if returned is None else returned
     return tuple(map_leaves(np.subtract, tuple(after), before))
+
+
+def assert_compiled(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Assert that the derivative for these arguments runs compiled code.
+
+    ``f`` is a derivative, as ``grad`` and the like return it, or a function: then it is about what
+    ``vjp(f, *args, **kwargs)`` runs. Raises AssertionError, with the line and the reason, where the
+    derivative is recorded or refused.
+    """
+    derivative: Derivative[..., Any] = f if isinstance(f, Derivative) else kept_derivative(
+        f, "vjp", differentiated_by_default(f, args))
+    name = getattr(f, "__name__", repr(f))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RecordedWarning)
+            why = derivative.why_recorded(*args, **kwargs)
+    except ADError as error:
+        raise AssertionError(
+            f"the derivative of {name} is refused: {because(error)}") from error
+    if why is not None:
+        raise AssertionError(f"the derivative of {name} is recorded: {why}")
 
 
 LEAST_SLOPE = 1e-5

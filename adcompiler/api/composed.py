@@ -7,6 +7,8 @@ from typing import Any
 
 from adcompiler.api.derivative import Code, Derivative, P, R_co
 from adcompiler.api.emitted import EmittedDerivative
+from adcompiler.dispatch.explain import Explanation
+from adcompiler.errors import ADError
 from adcompiler.typed.derivatives import Wanted
 
 Called = tuple[EmittedDerivative[..., Any], tuple[Any, ...], dict[str, Any]]
@@ -43,6 +45,18 @@ class ComposedDerivative(Derivative[P, R_co]):
     def code(self, *args: Any, **kwargs: Any) -> Code:
         part, given, named = self.called(*args, **kwargs)
         return part.code(*given, **named)
+
+    def may_record(self, error: ADError) -> bool:
+        """Say whether calls that the compiler refuses with this error are recorded."""
+        return self.ran.may_record(error)
+
+    def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
+        part, given, named = self.called(*args, **kwargs)
+        return part.why_recorded(*given, **named)
+
+    def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:
+        part, given, named = self.called(*args, **kwargs)
+        return part.explain(*given, **named)
 
     def running(self) -> Derivative[..., Any]:
         return self.ran

@@ -112,17 +112,7 @@ class Derivative(Generic[P, R_co]):
     def __repr__(self) -> str:
         mode = self.options.mode
         name = getattr(self.primal, "__qualname__", self.primal)
-        return f"<{NAMES.get(mode, mode)} of {name!s}{self.with_respect_to()}>"
-
-    def with_respect_to(self) -> str:
-        """Return text that tells the arguments, empty where there is no choice of them."""
-        given = self.options.argnums
-        several = given if isinstance(given, tuple) else (given,)
-        names = list(self.__signature__.parameters)
-        if not several or several == (0,) == tuple(range(len(names))):
-            return ""  # of no argument, as a primal, or of the only one
-        shown = [names[i] if isinstance(i, int) and i < len(names) else str(i) for i in several]
-        return f" with respect to {', '.join(shown)}"
+        return f"<{NAMES.get(mode, mode)} of {name!s}{with_respect_to(self)}>"
 
     # -- pickling ------------------------------------------------------------------------------
 
@@ -142,6 +132,14 @@ class Derivative(Generic[P, R_co]):
     def code(self, *args: Any, **kwargs: Any) -> Code:
         """Return the code that computes the derivative at these arguments, or most of it."""
         raise NotImplementedError
+
+    def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
+        """Return why calls with these arguments are recorded; None if they run compiled code.
+
+        Raises ADError if they are refused.
+        """
+        self.code(*args, **kwargs)
+        return None
 
     def running(self) -> Derivative[..., Any]:
         """Return the derivative whose code is this one's: the one that ran last, if of several."""
@@ -253,6 +251,17 @@ class Derivative(Generic[P, R_co]):
 
         make = hessian_operator if self.is_second else jacobian_operator
         return make(self.primal, self.options.argnums, args, kwargs)
+
+
+def with_respect_to(derivative: Derivative[..., Any]) -> str:
+    """Return text that tells the arguments, empty where there is no choice of them."""
+    given = derivative.options.argnums
+    several = given if isinstance(given, tuple) else (given,)
+    names = list(derivative.__signature__.parameters)
+    if not several or several == (0,) == tuple(range(len(names))):
+        return ""  # of no argument, as a primal, or of the only one
+    shown = [names[i] if isinstance(i, int) and i < len(names) else str(i) for i in several]
+    return f" with respect to {', '.join(shown)}"
 
 
 def in_cloudpickle() -> bool:

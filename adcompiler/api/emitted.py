@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.api.fallback import (
-    because, falls_back, is_resolved_by_run, refused_twice, tell_recorded, types_key,
+    BY_BACKEND, because, falls_back, is_resolved_by_run, refused_twice, tell_recorded, types_key,
 )
 from adcompiler.api.derivative import KEPT, Code, Derivative, P, R_co
 from adcompiler.compile.modes import MODES, named
@@ -109,7 +109,7 @@ class EmittedDerivative(Derivative[P, R_co]):
         self, s: Specialisations, values: tuple[Any, ...], error: ADError
     ) -> Any:
         """Return what a recording gives where the compiler refuses; raise if that does not help."""
-        if not falls_back(self.options) or not is_resolved_by_run(error):
+        if not self.may_record(error):
             raise error
         tell_recorded(s.target, error)
         try:
@@ -118,6 +118,10 @@ class EmittedDerivative(Derivative[P, R_co]):
             raise refused_twice(error, second) from None
         self._refused[types_key(values)] = error
         return result
+
+    def may_record(self, error: ADError) -> bool:
+        """Say whether calls that the compiler refuses with this error are recorded."""
+        return falls_back(self.options) and is_resolved_by_run(error)
 
     def rules_changed(self) -> None:
         """Forget all compiled code; called when a rule is registered or removed."""
@@ -136,31 +140,35 @@ class EmittedDerivative(Derivative[P, R_co]):
 
     # -- looking inside ------------------------------------------------------------------------
 
-    def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
-        """Return why calls with these arguments are recorded, None if they are not.
-
-        Without arguments that is of the last call.
-        """
+    def why_last_recorded(self) -> str | None:
+        """Return why calls are recorded; None if any ran compiled code, or none was made."""
         if self.options.backend == "record":
-            return ', as backend="record" asks for'
+            return BY_BACKEND
         if self._last_form is not None:
-            return self._last_form.why_recorded(*args, **kwargs)
-        if not (args or kwargs):
-            return because(list(self._refused.values())[-1]) if self._refused and (
-                self.specialisations.latest is None) else None
+            return self._last_form.why_last_recorded()
+        if not self._refused or self.specialisations.latest is not None:
+            return None
+        return because(list(self._refused.values())[-1])
+
+    def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
+        if self.options.backend == "record":
+            return BY_BACKEND
+        form = self._form(args, kwargs)
+        if form is not self:
+            return form.why_recorded(*args, **kwargs)
         s = self.specialisations
         values = s.values(s.target.bound(args, kwargs))
         try:
             s.find(values)
         except ADError as error:
-            if falls_back(self.options) and is_resolved_by_run(error):
+            if self.may_record(error):
                 return because(error)
             raise
         return None
 
     @with_users_frames
     def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:
-        why = self._form(args, kwargs).why_recorded(*args, **kwargs)
+        why = self.why_recorded(*args, **kwargs)
         if why is None:
             return super().explain(*args, **kwargs)
         s = self._form(args, kwargs).specialisations
@@ -176,13 +184,13 @@ class EmittedDerivative(Derivative[P, R_co]):
     @with_users_frames
     def source(self) -> SourceText:
         """The text of the emitted module, or of the function as it is recorded."""
-        if self.why_recorded() is not None:
+        if self.why_last_recorded() is not None:
             return SourceText(rewritten_text(self.specialisations))
         return super().source
 
     def __repr__(self) -> str:
         said = super().__repr__()
-        return said if self.why_recorded() is None else f"{said[:-1]}, recorded>"
+        return said if self.why_last_recorded() is None else f"{said[:-1]}, recorded>"
 
     def code(self, *args: Any, **kwargs: Any) -> Code:
         s = self._form(args, kwargs).specialisations

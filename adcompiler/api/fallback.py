@@ -11,7 +11,9 @@ from typing import Any
 from adcompiler.dispatch.options import Options
 from adcompiler.dispatch.targets import Target
 from adcompiler.errors import ADError, LocatedError, RecordedWarning, TooLargeError, TooLongError
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entry import MODES
+from adcompiler.typed.values import type_of
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -37,14 +39,25 @@ def is_resolved_by_run(error: ADError) -> bool:
         finding.reason.by_run for finding in error.findings)
 
 
+def answer_of(derivative: Any, error: ADError) -> str:
+    """Return what calls of a derivative are that does not compile: recorded or refused."""
+    asked = getattr(derivative, "may_record", None)  # not of sparse derivatives
+    return "recorded" if asked is not None and asked(error) else "refused"
+
+
 _TOLD: weakref.WeakSet[Any] = weakref.WeakSet()
 """Functions of which the user was told that they are recorded."""
 
 
 def because(error: ADError) -> str:
-    """Return why a function is recorded, as ``explain`` tells it."""
+    """Return why a function is recorded or refused, in a line: where, and what is met there."""
     first = error.findings[0] if isinstance(error, LocatedError) and error.findings else None
-    return f": {first.where}: {first.problem}" if first is not None else f": {error}"
+    return f"{first.where}: {first.problem}" if first is not None else (
+        str(error).partition("\n")[0])
+
+
+BY_BACKEND = 'backend="record" asks for it'
+"""Why a function is recorded that would not have to be."""
 
 
 def tell_recorded(target: Target, error: ADError) -> None:
@@ -55,7 +68,7 @@ def tell_recorded(target: Target, error: ADError) -> None:
     if target.function in _TOLD:
         return
     text = (
-        f"{target.shown} is recorded in each call, as it does not compile{because(error)}. That "
+        f"{target.shown} is recorded in each call, as it does not compile: {because(error)}. That "
         "takes longer, and memory for each operation that runs; `explain()` "
         'tells more, and fallback="refuse" or ADCOMPILER_RECORD=0 refuses it'
     )
@@ -84,7 +97,5 @@ def refused_twice(first: ADError, second: ADError) -> ADError:
 
 
 def types_key(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return what tells calls apart that are refused for other reasons."""
-    from adcompiler.typed.values import type_of
-
-    return tuple(map(type_of, values))
+    """Return what tells calls apart of which some may be refused, and others not."""
+    return REGISTRY.generation, *map(type_of, values)

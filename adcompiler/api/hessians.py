@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import math
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from inspect import Parameter
 from typing import Any, cast, overload
@@ -19,19 +18,23 @@ from adcompiler.api.forward import jvp
 from adcompiler.api.composed import ComposedDerivative
 from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.derivative import Code, Derivative, P
-from adcompiler.api.emitted import EmittedDerivative, kept_derivative
-from adcompiler.api.fallback import falls_back, is_resolved_by_run, tell_recorded
+from adcompiler.api.emitted import EmittedDerivative
+from adcompiler.api.fallback import (
+    BY_BACKEND, because, falls_back, is_resolved_by_run, refused_twice, tell_recorded, types_key,
+)
 from adcompiler.api.keywords import suggesting
 from adcompiler.api.seeds import seeds_at_once
 from adcompiler.cache.modules import load_module
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.arguments import described
+from adcompiler.dispatch.explain import Explanation
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.trees import MAX_UNITS, size_of, unit_batches, units
 from adcompiler.dispatch.written import (
     as_written, has_own_containers, of_so_many, sees_calls, takes_any_number, takes_keywords_only,
 )
 from adcompiler.errors import ADError, TooLongError, UncoveredError, not_one_of
+from adcompiler.record.entry import explained
 from adcompiler.runtime import own
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
@@ -44,10 +47,6 @@ def tried(backend: str) -> tuple[str, ...]:
     return TRIED[:1] if backend == "record" else TRIED
 
 
-_ACCEPTED: weakref.WeakKeyDictionary[Derivative[..., Any], str] = weakref.WeakKeyDictionary()
-"""The combination that is taken where the compiler refuses to push a tangent through a gradient."""
-_RECORDED: weakref.WeakSet[Derivative[..., Any]] = weakref.WeakSet()
-"""Gradients whose second derivatives are recorded, as the compiler refuses them."""
 BY_POSITION = "hessian needs a function whose arguments can be given by position"
 COMBINATIONS = ("fwd_adj", "fwd_fwd", "adj_fwd", "adj_adj")
 
@@ -64,7 +63,8 @@ class Hessian(ComposedDerivative[P, Any]):
         wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
         self.out = out
         self.is_accepted = False
-        self.recorded: Callable[..., Any] | None = None
+        self.backend = backend
+        self.refused: dict[Any, ADError] = {}
         sees = (sees_calls(function) or has_own_containers(function, wanted)
                 or takes_keywords_only(function))
         self.any_number = not sees and takes_any_number(function)
@@ -107,17 +107,30 @@ class Hessian(ComposedDerivative[P, Any]):
             result = found(*args, **kwargs)
             self.ran = found.ran
             return result
-        if self.recorded is not None:
-            return self.recorded(*args, **kwargs)
+        if self.refused and call_types(self.rows[0].gradient, args, kwargs) in self.refused:
+            return self.recording(*args, **kwargs)
         try:
             return self.compiled_rows(args, kwargs)
         except ADError as error:
-            options = Options("grad", 0)
-            if self.rows[0].is_recorded or not falls_back(options) or not is_resolved_by_run(error):
+            if not self.may_record(error):
                 raise
             tell_recorded(self.rows[0].gradient.specialisations.target, error)
-            self.recorded = hessian(self.primal, **{**self._made[1], "backend": "record"})
-            return self.recorded(*args, **kwargs)
+            try:
+                found = self.recording(*args, **kwargs)
+            except ADError as second:
+                raise refused_twice(error, second) from None
+            self.refused[call_types(self.rows[0].gradient, args, kwargs)] = error
+            return found
+
+    def may_record(self, error: ADError) -> bool:
+        return self.backend != "record" and falls_back(
+            Options("grad", 0, backend=self.backend)) and is_resolved_by_run(error)
+
+    @functools.cached_property
+    def recording(self) -> Hessian[...]:
+        """The Hessian by recordings."""
+        return cast("Hessian[...]", hessian(
+            self.primal, **{**self._made[1], "backend": "record"}))
 
     def compiled_rows(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the Hessian, by compiled code or by recordings if these are asked for."""
@@ -156,6 +169,28 @@ class Hessian(ComposedDerivative[P, Any]):
         self.ran = self.rows[0].second
         found: np.ndarray = rows.reshape((*x.shape, *x.shape))
         return found.copy() if np.may_share_memory(found, seeds) else found
+
+    def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
+        if self.forms is not None:
+            return self.form(args, kwargs).why_recorded(*args, **kwargs)
+        if self.backend == "record":
+            return BY_BACKEND
+        try:
+            self.code(*args, **kwargs)
+        except ADError as error:
+            if self.may_record(error):
+                return because(error)
+            raise
+        return None
+
+    @with_users_frames
+    def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:
+        why = self.why_recorded(*args, **kwargs)
+        if why is None:
+            return Derivative.explain(self, *args, **kwargs)
+        gradient = self.form(args, kwargs).rows[0].gradient
+        s = gradient.specialisations
+        return explained(s, s.values(gradient.bound(*args, **kwargs)), why)
 
     def code(self, *args: Any, **kwargs: Any) -> Code:
         if self.forms is not None:
@@ -311,6 +346,13 @@ class Rows:
         return parts
 
 
+def call_types(
+    gradient: EmittedDerivative[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Return what tells calls apart of which some may be refused, and others not."""
+    return types_key(gradient.specialisations.values(gradient.bound(*args, **kwargs)))
+
+
 def placed(
     shape: tuple[int, ...], start: int, stop: int, parts: list[Any]
 ) -> tuple[Any, list[Any]]:
@@ -380,72 +422,6 @@ def number_or_array(value: Any) -> Any:
     return value if value.ndim else value.item() if value.dtype == np.float64 else value[()]
 
 
-@with_users_frames
-def hvp(
-    function: Callable[..., Any], x: Any, v: Any, *rest: Any, mode: str | None = None,
-    backend: str = "python", **kwargs: Any,
-) -> Any:
-    """Return the Hessian of ``function(x, *rest, **kwargs)`` in ``x`` times ``v``.
+MAKERS[hessian] = "hessian"
 
-    ``x`` is a number, an array, or a tuple, list, dict or instance of these; ``v`` and the result
-    have its structure and shapes. ``mode`` is ``"fwd_adj"``, which pushes ``v`` through the
-    gradient, ``"adj_adj"``, which pulls it back, or ``"adj_fwd"``, the gradient of the derivative
-    along ``v`` (without keyword arguments); None is the first of ``"fwd_adj"``, ``"adj_fwd"`` and
-    ``"adj_adj"`` that the compiler does not refuse. The cost is a small multiple of that of a
-    gradient, whatever the size of ``x``. ``backend`` is that of ``grad``.
-    """
-    if mode is None and backend == "record":
-        return hvp(function, x, v, *rest, mode="fwd_adj", backend=backend, **kwargs)
-    if mode is None:
-        gradient = kept_derivative(function, "grad", 0)
-        refused: ADError | None = None
-        known = _ACCEPTED.get(gradient)
-        if gradient in _RECORDED:
-            return hvp(function, x, v, *rest, mode="fwd_adj", backend="record", **kwargs)
-        for one in (known,) if known else ("fwd_adj", "adj_fwd", "adj_adj"):
-            if one == "adj_fwd" and kwargs:
-                continue
-            try:
-                product = hvp(function, x, v, *rest, mode=one, backend=backend, **kwargs)
-            except (TooLongError, UncoveredError):
-                raise
-            except ADError as error:
-                refused = refused or error
-                continue
-            if one != "fwd_adj":
-                _ACCEPTED[gradient] = one
-            return product
-        assert refused is not None
-        if not falls_back(Options("grad", 0)) or not is_resolved_by_run(refused):
-            raise refused
-        if gradient not in _RECORDED:
-            tell_recorded(gradient.specialisations.target, refused)
-            _RECORDED.add(gradient)
-        return hvp(function, x, v, *rest, mode="fwd_adj", backend="record", **kwargs)
-    if mode == "adj_fwd" and not kwargs:
-        along = kept_derivative(
-            directional(function, (0,)), "grad", "args.0", backend=backend, fallback="refuse")
-        return along((x, *rest), (v,))
-    gradient = kept_derivative(function, "grad", 0)
-    if mode == "fwd_adj":
-        push = kept_derivative(
-            gradient, "forward", (0,), backend=backend, fallback="refuse")
-        return push(x, *rest, **kwargs)(v)[1]
-    if mode == "adj_adj":
-        pull = kept_derivative(gradient, "vjp", (0,), backend=backend, fallback="refuse")
-        return pull(x, *rest, **kwargs)[1](v)[0]
-    raise ValueError(not_one_of("mode", mode, ("fwd_adj", "adj_adj", "adj_fwd")))
-
-
-@with_users_frames
-def vhp(function: Callable[..., Any], x: Any, v: Any, *rest: Any, **kwargs: Any) -> Any:
-    """Return ``v`` times the Hessian of ``function(x, *rest, **kwargs)`` in ``x``.
-
-    As ``hvp``, which is equal where second derivatives are continuous, by reverse mode only.
-    """
-    return hvp(function, x, v, *rest, mode="adj_adj", **kwargs)
-
-
-MAKERS.update({hessian: "hessian", hvp: "hvp", vhp: "vhp"})
-
-__all__ = ["hessian", "hvp", "vhp"]
+__all__ = ["hessian"]

@@ -4,7 +4,8 @@ from adcompiler.api.complex import complex_jacobian, holomorphic_derivative
 from adcompiler.api.forward import derivative, elementwise_grad, jvp, linearize
 from adcompiler.api.derivative import Derivative
 from adcompiler.api.grad import grad, source, value_and_grad, vjp
-from adcompiler.api.hessians import hessian, hvp, vhp
+from adcompiler.api.hessian_products import hvp, vhp
+from adcompiler.api.hessians import hessian
 from adcompiler.api.jacobians import fmad, jacfwd, jacobian, jacrev
 from adcompiler.api.primal import compiled
 from adcompiler.api.seeds import batched_jvp, batched_vjp

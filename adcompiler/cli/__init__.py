@@ -1,4 +1,4 @@
-"""The command ``adcompiler``: dump, view, check, bench, sparsity, rules, cache and others.
+"""The command ``adcompiler``: dump, view, status, check, bench, sparsity, rules, cache and others.
 
 Exit codes: 0 done; 1 refused, with the reason on stderr; 2 the command line makes no sense.
 """
@@ -18,6 +18,7 @@ from adcompiler.cli.dump import DumpOptions, dump
 from adcompiler.cli.output import show_source
 from adcompiler.cli.rules import describe_rule, list_rules
 from adcompiler.cli.sparsity import PATTERN, SPARSE, add_sparsity, dump_pattern, dump_sparse
+from adcompiler.cli.status import add_status
 from adcompiler.cli.target import UsageError, add_loads, load_module, writing
 from adcompiler.cli.trials import add_bench, add_check
 from adcompiler.cli.view import add_view
@@ -67,6 +68,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_dump(commands)
     add_view(commands)
     add_sparsity(commands)
+    add_status(commands)
     add_check(commands)
     add_bench(commands)
     add_rules(commands)
@@ -116,7 +118,7 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument(
         "--skip-refused", action="store_true",
-        help="leave functions out that are refused, with a comment that says why",
+        help="exit with 0 though functions do not compile, which a comment names",
     )
     parser.add_argument(
         "--static", action="store_true",
@@ -127,23 +129,23 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def run_dump(options: argparse.Namespace) -> int:
-    """Run ``adcompiler dump``."""
+    """Run ``adcompiler dump``: 0 if all is written, 1 if functions are left out."""
+    left_out: tuple[str, ...] = ()
     if options.mode in SPARSE or options.mode == PATTERN:
         if options.static:
             raise UsageError(f"--mode {options.mode} runs the function: not with --static")
         text = dump_pattern(options) if options.mode == PATTERN else dump_sparse(options)
     else:
-        text = dump(options.target, DumpOptions(
+        text, left_out = dump(options.target, DumpOptions(
             options.mode, options.argnums, options.has_aux, options.args, options.stage,
             options.native, options.output, options.static, options.standalone,
-            options.skip_refused,
         ))
     if options.output is not None:
         with writing(options.output):
             Path(options.output).write_text(text, encoding="utf-8")
     else:
         show_source(text)
-    return 0
+    return int(bool(left_out) and not options.skip_refused)
 
 
 def add_rules(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -11,10 +11,11 @@ from dataclasses import replace
 from importlib.metadata import version
 from inspect import Parameter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from adcompiler.api.argnums import argnums_in
 from adcompiler.api.derivative import Derivative
+from adcompiler.api.fallback import answer_of, because
 from adcompiler.api.operators import source  # noqa: F401  modes are operators, all defined there
 from adcompiler.backends.native.alone import standing_alone
 from adcompiler.backends.native.c.module import c_alone
@@ -54,10 +55,16 @@ class DumpOptions:
     output: str | None = None
     static: bool = False
     standalone: bool = False
-    skip_refused: bool = False
 
 
-def dump(target: str, options: DumpOptions) -> str:
+class Dumped(NamedTuple):
+    """What is written, and the functions that are left out of it."""
+
+    text: str
+    left_out: tuple[str, ...] = ()
+
+
+def dump(target: str, options: DumpOptions) -> Dumped:
     """Return the module (or the IR after a stage) for what ``target`` names."""
     if not options.static:
         return dumped(*load_target(target), options)
@@ -65,44 +72,52 @@ def dump(target: str, options: DumpOptions) -> str:
         return dumped(module, functions, options)
 
 
-def dumped(module: str, functions: Mapping[str, Any], options: DumpOptions) -> str:
+def dumped(module: str, functions: Mapping[str, Any], options: DumpOptions) -> Dumped:
     """As ``dump``, of functions of a module."""
     requests = {name: requests_for(function, options) for name, function in functions.items()}
     check_given_types(options, [possible[0] for possible in requests.values()])
     if options.stage != "source":
         texts = [run_possible(name, r, options.stage)[1] for name, r in requests.items()]
-        return "\n\n".join(map(str, texts)) + "\n"
+        return Dumped("\n\n".join(map(str, texts)) + "\n")
     if options.native and len(requests) != 1:
         raise UsageError("--native writes one function: name it, as in module.py:function")
     if options.standalone and (options.native or options.static):
         raise UsageError("--standalone is for Python, of modules that are imported")
     writer = f"adcompiler {version('adcompiler')}"
     head = [f"# Derivatives of functions in {module}, written by {writer}."]
-    texts = []
+    texts, left_out = [], []
     for name, possible in requests.items():
         try:
             request, emitted = run_possible(name, possible, "source")
             assert isinstance(emitted, Emitted)
             check_importable(emitted, f"{module}.{name}")
-        except ADError as refused:
-            if not options.skip_refused:
+        except (ADError, TypeError) as refused:
+            if len(requests) == 1:
                 raise
-            print(refused, file=sys.stderr)
-            head.append(f"# {name} is refused: {str(refused).splitlines()[0]}")
+            print(f"{name} is left out:\n{refused}", file=sys.stderr)
+            head.append(f"# {name} is left out, as it is {answer(functions[name], refused)}")
+            left_out.append(name)
             continue
         tell_unknown(name, request)
         texts.append(loops_alone(request, emitted, options) if options.native else emitted.text)
         head.append(f"# {emitted.entry}: for {signature_text(request)}")
     if options.native == "c":
-        return "\n".join([*(f"// {line[2:]}" for line in head), "", texts[0]])
+        return Dumped("\n".join([*(f"// {line[2:]}" for line in head), "", texts[0]]))
     if not texts:
-        raise ADError(f"{module} has no function that is not refused")
+        raise ADError(f"{module} has no function that compiles")
     text = texts[0] if options.native else merge(texts)
     if options.standalone:
         text = standalone(text, module)
     elif options.output:
         tell_path(text, module, Path(options.output))
-    return "\n".join([*head, "", text])
+    return Dumped("\n".join([*head, "", text]), tuple(left_out))
+
+
+def answer(function: Any, error: ADError | TypeError) -> str:
+    """Return what calls of a derivative are that does not compile, and why, in a line."""
+    if not isinstance(error, ADError):
+        return f"refused: {error}"
+    return f"{answer_of(function, error)}: {because(error)}"
 
 
 def tell_unknown(name: str, request: Request) -> None:

@@ -40,9 +40,8 @@ def load_target(text: str) -> tuple[str, dict[str, Any]]:
     if name is not None:
         return module.__name__, {name: function_in(module, name)}
     found = {
-        name: value for name, value in vars(module).items()
-        if isinstance(value, Derivative) and value.options.mode in MODES
-        and not is_from_elsewhere(module, value)
+        name: value for name, value in derivatives_in(module)
+        if value.options.mode in MODES and "." not in name
     }
     if not found:
         raise UsageError(
@@ -50,6 +49,16 @@ def load_target(text: str) -> tuple[str, dict[str, Any]]:
             f"name the function to differentiate: {where}:FUNCTION"
         )
     return module.__name__, found
+
+
+def derivatives_in(module: types.ModuleType) -> Iterator[tuple[str, Derivative[..., Any]]]:
+    """Yield the derivatives that a module defines at its top level, and in its classes."""
+    for name, value in list(vars(module).items()):
+        if isinstance(value, Derivative) and not is_from_elsewhere(module, value):
+            yield name, value
+        elif isinstance(value, type) and value.__module__ == module.__name__:
+            yield from ((f"{name}.{inner}", one) for inner, one in vars(value).items()
+                        if isinstance(one, Derivative))
 
 
 def named_in(text: str) -> tuple[str, str | None]:

@@ -178,22 +178,36 @@ def with_arguments(
     name: str, function: Callable[..., Any], values: dict[str, Any] | None, types: str, seed: int
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Return a function of positional arguments, and those: as given, or made for their types."""
-    rng = np.random.default_rng(seed)
-    signature = inspect.signature(function)
-    if values is None:
-        request = requests_for(function, DumpOptions(args=types, argnums="0"))[0]
-        names = list(inspect.signature(request.function, follow_wrapped=False).parameters)
-        of = dict(zip(names, request.types, strict=True))
-        values = {
-            p.name: made_for(name, p.name, of[p.name], rng)
-            for p in signature.parameters.values()
-            if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-        }
-    bound = signature.bind(**values) if not any(
-        p.kind is p.POSITIONAL_ONLY for p in signature.parameters.values()
-    ) else signature.bind(*values.values())
+    bound = bound_to(
+        function, values_made(name, function, types, seed) if values is None else values)
     bound.apply_defaults()
     return (functools.partial(function, **bound.kwargs) if bound.kwargs else function), bound.args
+
+
+def bound_to(function: Callable[..., Any], values: dict[str, Any]) -> inspect.BoundArguments:
+    """Return arguments that are given by name as a function takes them."""
+    signature = inspect.signature(function)
+    return signature.bind(**values) if not any(
+        p.kind is p.POSITIONAL_ONLY for p in signature.parameters.values()
+    ) else signature.bind(*values.values())
+
+
+def values_made(
+    name: str, function: Callable[..., Any], types: str, seed: int
+) -> dict[str, Any]:
+    """Return values for the parameters that need one, made for their types.
+
+    Raises UsageError where a type does not tell a value.
+    """
+    rng = np.random.default_rng(seed)
+    request = requests_for(function, DumpOptions(args=types, argnums="0"))[0]
+    names = list(inspect.signature(request.function, follow_wrapped=False).parameters)
+    of = dict(zip(names, request.types, strict=True))
+    return {
+        p.name: made_for(name, p.name, of[p.name], rng)
+        for p in inspect.signature(function).parameters.values()
+        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    }
 
 
 def made_for(name: str, parameter: str, type_: t.Type, rng: np.random.Generator) -> Any:

@@ -99,4 +99,4 @@ def explained(s: Any, values: tuple[Any, ...], why: str) -> Explanation:
         text = ""
     return Explanation(
         (), held + 120 * count, tuple(sorted(names)), (), (), text, count,
-        f"a recording of each call{why}")
+        f"a recording of each call: {why}")

@@ -204,7 +204,7 @@ def test_parameters_keep_their_names(name: str, tmp_path: Path) -> None:
     exec(compile(SOURCE.format(a="a"), "plain", "exec"), plain)
     points = {"loops": 0.7, "arrays": np.array([0.3, 0.7, 1.1]), "special": 1.3, "thrice": 0.4}
     for function, mode in FORMS:
-        module = imported(dump(f"{path}:{function}", DumpOptions(mode)), tmp_path)
+        module = imported(dump(f"{path}:{function}", DumpOptions(mode)).text, tmp_path)
         x = points[function]
         bar = difference(plain[function], x)
         if mode == "grad":
@@ -246,7 +246,7 @@ def test_a_file_is_loaded_by_its_path(name: str, tmp_path: Path) -> None:
     path.write_text(STATISTICS, encoding="utf-8")
     before = sys.path[:]
     try:
-        module = imported(dump(f"{path}:mean", DumpOptions()), tmp_path)
+        module = imported(dump(f"{path}:mean", DumpOptions()).text, tmp_path)
         assert module.mean_grad(3.0) == 30.0
         if name != "colorsys":  # which nobody has imported: the file is what its name means
             with pytest.raises(ADError, match=f"{name}.py has the name of another module"):

@@ -256,8 +256,8 @@ def test_types_that_are_none(
     assert message in capsys.readouterr().err
 
 
-def test_refused_functions_can_be_left_out(
-    model: Any, capsys: pytest.CaptureFixture[str]
+def test_functions_that_do_not_compile_are_left_out_and_named(
+    model: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("partly.py").write_text(dedent('''
         from adcompiler import grad
@@ -272,12 +272,16 @@ def test_refused_functions_can_be_left_out(
         def bad(x: float):
             return eval("x") * x
     '''), encoding="utf-8")
-    assert main(["dump", "partly.py"]) == 1
-    capsys.readouterr()
-    assert main(["dump", "partly.py", "--skip-refused"]) == 0
-    out, err = capsys.readouterr()
-    assert "def good_grad(x):" in out and "bad_grad" not in out
-    assert "# bad is refused: " in out and "eval() sees variables by name" in err
+    said = "partly.py:12: eval() sees variables by name, which compiled code does not keep"
+    for more, code, answer in (((), 1, "refused"), (("--skip-refused",), 0, "recorded")):
+        monkeypatch.setenv("ADCOMPILER_RECORD", str(int(answer == "recorded")))
+        assert main(["dump", "partly.py", *more]) == code
+        out, err = capsys.readouterr()
+        assert "def good_grad(x):" in out and "bad_grad" not in out
+        assert out.splitlines()[2] == f"# bad is left out, as it is {answer}: {said}"
+        assert err.startswith("bad is left out:\n") and "partly.py:12:12: eval() sees" in err
+    assert main(["dump", "partly.py:bad", "-o", "bad_alone.py"]) == 1
+    assert not Path("bad_alone.py").exists()
 
 
 def test_a_file_elsewhere_says_what_it_imports(

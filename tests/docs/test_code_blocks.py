@@ -148,6 +148,10 @@ def with_own_lines(text: str, name: str) -> str:
     )
 
 
+RECORDING = frozenset({"cli.md", "recorder.md"})
+"""Pages that tell what is recorded, as it is for users."""
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_block_runs(
     document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -155,7 +159,8 @@ def test_every_block_runs(
     runner = Runner(document.stem.lower().replace("-", "_"), tmp_path)
     monkeypatch.setitem(sys.modules, runner.module.__name__, runner.module)
     monkeypatch.chdir(tmp_path)
-    with mock.patch.dict(os.environ):  # of which pages set some
+    record = {"ADCOMPILER_RECORD": "1"} if document.name in RECORDING else {}
+    with mock.patch.dict(os.environ, record):  # of which pages set some
         for block in blocks(document.read_text(encoding="utf-8")):
             runner.run(block)
 

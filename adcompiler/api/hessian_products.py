@@ -1,0 +1,97 @@
+"""Products of Hessians with vectors, which form no Hessian."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from adcompiler.api.derivative import Derivative
+from adcompiler.api.emitted import kept_derivative
+from adcompiler.api.fallback import falls_back, is_resolved_by_run, refused_twice, tell_recorded
+from adcompiler.api.hessians import call_types, directional
+from adcompiler.dispatch import Options
+from adcompiler.dispatch.frames import with_users_frames
+from adcompiler.errors import ADError, TooLongError, UncoveredError, not_one_of
+from adcompiler.typed.derivatives import MAKERS
+
+_ACCEPTED: weakref.WeakKeyDictionary[Derivative[..., Any], str] = weakref.WeakKeyDictionary()
+"""The combination that is taken where the compiler refuses to push a tangent through a gradient."""
+_RECORDED: weakref.WeakKeyDictionary[Derivative[..., Any], set[Any]] = (
+    weakref.WeakKeyDictionary())
+"""Gradients whose second derivatives the compiler refuses, with the types of arguments."""
+
+
+@with_users_frames
+def hvp(
+    function: Callable[..., Any], x: Any, v: Any, *rest: Any, mode: str | None = None,
+    backend: str = "python", **kwargs: Any,
+) -> Any:
+    """Return the Hessian of ``function(x, *rest, **kwargs)`` in ``x`` times ``v``.
+
+    ``x`` is a number, an array, or a tuple, list, dict or instance of these; ``v`` and the result
+    have its structure and shapes. ``mode`` is ``"fwd_adj"``, which pushes ``v`` through the
+    gradient, ``"adj_adj"``, which pulls it back, or ``"adj_fwd"``, the gradient of the derivative
+    along ``v`` (without keyword arguments); None is the first of ``"fwd_adj"``, ``"adj_fwd"`` and
+    ``"adj_adj"`` that the compiler does not refuse. The cost is a small multiple of that of a
+    gradient, whatever the size of ``x``. ``backend`` is that of ``grad``.
+    """
+    if mode is None and backend == "record":
+        return hvp(function, x, v, *rest, mode="fwd_adj", backend=backend, **kwargs)
+    if mode is None:
+        gradient = kept_derivative(function, "grad", 0)
+        refused: ADError | None = None
+        known = _ACCEPTED.get(gradient)
+        recorded = _RECORDED.get(gradient, set())
+        if recorded and call_types(gradient, (x, *rest), kwargs) in recorded:
+            return hvp(function, x, v, *rest, mode="fwd_adj", backend="record", **kwargs)
+        for one in dict.fromkeys((known or "fwd_adj", "fwd_adj", "adj_fwd", "adj_adj")):
+            if one == "adj_fwd" and kwargs:
+                continue
+            try:
+                product = hvp(function, x, v, *rest, mode=one, backend=backend, **kwargs)
+            except (TooLongError, UncoveredError):
+                raise
+            except ADError as error:
+                refused = refused or error
+                continue
+            if one != "fwd_adj":
+                _ACCEPTED[gradient] = one
+            return product
+        assert refused is not None
+        if not falls_back(Options("grad", 0, backend=backend)) or not is_resolved_by_run(refused):
+            raise refused
+        tell_recorded(gradient.specialisations.target, refused)
+        try:
+            product = hvp(function, x, v, *rest, mode="fwd_adj", backend="record", **kwargs)
+        except ADError as second:
+            raise refused_twice(refused, second) from None
+        _RECORDED.setdefault(gradient, set()).add(call_types(gradient, (x, *rest), kwargs))
+        return product
+    if mode == "adj_fwd" and not kwargs:
+        along = kept_derivative(
+            directional(function, (0,)), "grad", "args.0", backend=backend, fallback="refuse")
+        return along((x, *rest), (v,))
+    gradient = kept_derivative(function, "grad", 0)
+    if mode == "fwd_adj":
+        push = kept_derivative(
+            gradient, "forward", (0,), backend=backend, fallback="refuse")
+        return push(x, *rest, **kwargs)(v)[1]
+    if mode == "adj_adj":
+        pull = kept_derivative(gradient, "vjp", (0,), backend=backend, fallback="refuse")
+        return pull(x, *rest, **kwargs)[1](v)[0]
+    raise ValueError(not_one_of("mode", mode, ("fwd_adj", "adj_adj", "adj_fwd")))
+
+
+@with_users_frames
+def vhp(function: Callable[..., Any], x: Any, v: Any, *rest: Any, **kwargs: Any) -> Any:
+    """Return ``v`` times the Hessian of ``function(x, *rest, **kwargs)`` in ``x``.
+
+    As ``hvp``, which is equal where second derivatives are continuous, by reverse mode only.
+    """
+    return hvp(function, x, v, *rest, mode="adj_adj", **kwargs)
+
+
+MAKERS.update({hvp: "hvp", vhp: "vhp"})
+
+__all__ = ["hvp", "vhp"]
