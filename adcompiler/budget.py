@@ -17,14 +17,17 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from adcompiler.errors import ADError, Finding, TooLargeError, TooLongError
 
 T = TypeVar("T")
 
-STATEMENTS, SECONDS = 40_000, 30.0
-"""What decides is the number of statements, which takes ten seconds or so; seconds are a net."""
+STATEMENTS, SECONDS = 40_000, 120.0
+"""What decides is the number of statements, which takes ten seconds or so; seconds are a net.
+
+They are many, so that machines that are slow, or busy, refuse the same programs as others do.
+"""
 VARIABLE = "ADCOMPILER_BUDGET"
 CHECKED_EVERY = 64
 DEPTH = 60_000
@@ -68,7 +71,10 @@ _shared: contextvars.ContextVar[Clock | None] = contextvars.ContextVar("_shared"
 
 
 class Budget:
-    """What one compile may spend, and what it has spent for each call that it is inside of."""
+    """What one compile may spend, and what it has spent for each call that it is inside of.
+
+    ``relied`` has what each of its tries found and relied on, which decides what is spent.
+    """
 
     def __init__(self, statements: float = STATEMENTS, seconds: float = SECONDS) -> None:
         self.statements = statements
@@ -76,6 +82,7 @@ class Budget:
         self.spent = 0
         self.spent_for: dict[int, tuple[Site, int]] = {}
         self.clock = _shared.get() or Clock()
+        self.relied: list[Any] = []
 
     @classmethod
     def from_environment(cls) -> Budget:

@@ -349,16 +349,41 @@ def follow(value: Any, kind: str, name: Any, arguments: Mapping[str, Any]) -> An
 
 def storable(path: Iterable[tuple[str, Any]]) -> list[list[Any]] | None:
     """Return a path as JSON can hold it, None if it starts at an object that has no name."""
-    rows = []
+    rows: list[list[Any]] = []
     for kind, name in path:
         if kind == "live":
-            kind, name = "import", spelled(name)
-            if name is None:
+            start = importable(name)
+            if start is None:
                 return None
+            rows += start
+            continue
         if kind == "dispatch" and (name := spelled(name)) is None:
             return None
         rows.append([kind, name])
     return rows
+
+
+def importable(value: Any) -> list[list[Any]] | None:
+    """Return a path to an object that starts at an import, None if there is none.
+
+    A decorator such as ``functools.cache`` takes the place of a function, and refers to it.
+    """
+    name = spelled(value)
+    if name is not None:
+        return [["import", name]]
+    name = qualified_name(value)
+    rows: list[list[Any]] = [["import", f"{home_module(value)}:{name}"]]
+    around = MISSING if name is None else unspelled(rows[0][1])
+    while around is not value and len(rows) <= MAX_DECORATORS:
+        around = getattr(around, "__wrapped__", MISSING)
+        if around is MISSING:
+            return None
+        rows.append(["attr", "__wrapped__"])
+    return rows if around is value else None
+
+
+MAX_DECORATORS = 8
+"""How many decorators around one another are looked through."""
 
 
 def spelled(value: Any) -> str | None:

@@ -104,7 +104,7 @@ class Request:
 
     def unit(self, chosen: frozenset[Any] = frozenset()) -> Unit:
         """Return the empty tables of a compilation; ``chosen`` are those of ``Settings``."""
-        return Unit(
+        unit = Unit(
             root=self.function, assume_equal_shapes=self.assume_equal_shapes,
             settings=Settings(
                 self.strict_primal, self.debug, derive, chosen, self.budget,
@@ -113,6 +113,8 @@ class Request:
                 self.by_symmetry, self.masked, self.careful, bool(MODES[self.mode].halves),
             ),
         )
+        self.budget.relied.append(unit.relied)
+        return unit
 
 
 @dataclass(frozen=True)

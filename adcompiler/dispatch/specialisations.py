@@ -14,20 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adcompiler.budget import is_deep, together
-from adcompiler.cache.seals import as_loaded, in_library, is_named, is_sealed, names_outside, seal
-from adcompiler.cache.keys import (
-    digest,
-    fingerprint,
-    is_unknown,
-    names_hold,
-    names_manifest,
-    primary_key,
-    resolve,
-    rules_hold,
-    rules_manifest,
-    storable,
-    type_text,
-)
+from adcompiler.cache.seals import is_sealed
+from adcompiler.cache.keys import digest, is_unknown, primary_key, resolve, storable, type_text
 from adcompiler.cache.modules import EMITTED, load_module
 from adcompiler.cache.store import Entry, Store, default_directory
 from adcompiler.dispatch.arguments import real_at, refuse_foreign
@@ -37,6 +25,9 @@ from adcompiler.dispatch.calling import (
 from adcompiler.dispatch.compiled import Compiled, Same
 from adcompiler.dispatch.guards import guard
 from adcompiler.dispatch.emitted_module import EmittedModule
+from adcompiler.dispatch.keeping import (
+    compiled_or_refused, facts_that_hold, kept_refusal, reliance_manifest,
+)
 from adcompiler.dispatch.linear_maps import Pushforward
 from adcompiler.dispatch.masking import masked_form
 from adcompiler.dispatch.options import Options, backend_key, debugging, strict_types
@@ -48,7 +39,6 @@ from adcompiler.errors import (
     ArgumentsError, InternalError, MissingRuleError, TooLongError, UnsupportedError,
 )
 from adcompiler.frontend.depth import compiling
-from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
 from adcompiler.ops.forks import across_forks
@@ -317,6 +307,10 @@ class Specialisations:
                 continue
             if loaded is not None:
                 return loaded
+        refused = None if observed is not None else kept_refusal(
+            store, key, self.target.function, self.arguments(types_))
+        if refused is not None:
+            raise refused
         for _ in range(MAX_ATTEMPTS):
             before = REGISTRY.generation
             compiled = self.compile_anew(types_, store, key, equal_shapes, same, observed)
@@ -356,7 +350,10 @@ class Specialisations:
 
         before = REGISTRY.generation
         with telling_if_slow(f"compiling the derivative of {self.target.shown}", PATIENCE):
-            emitted = compile_request(self.request(types_, equal_shapes, same, observed))
+            request = self.request(types_, equal_shapes, same, observed)
+            emitted = compiled_or_refused(
+                lambda: compile_request(request), request.budget,
+                store if observed is None else Store(None), key, self.target.function)
         unit = emitted.unit
         values = {name: value for name, (value, _) in emitted.bound.items()}
         manifest = self.manifest(emitted, self.arguments(types_))
@@ -371,26 +368,17 @@ class Specialisations:
 
     def manifest(self, emitted: Any, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return what an entry relies on; None if another process could not find all of it."""
-        unit = emitted.unit
-        rules = rules_manifest(unit.relied.rules_used)
-        facts = [
-            (storable(path), fingerprint(value), in_library(value))
-            for path, value in unit.relied.facts.items()
-        ]
         bound = {}
         for name, (value, path) in emitted.bound.items():
             bound[name] = None if path is None else storable(path)
             if path is None or resolve(self.target.function, path, arguments) is not value:
                 return None
-        if rules is None or None in bound.values() or any(
-            path is None or is_unknown(text) for path, text, _ in facts
-        ):
+        relied = reliance_manifest([emitted.unit.relied])
+        if relied is None or None in bound.values():
             return None
         return {
-            "entry": emitted.entry, "facts": facts, "rules": rules, "bound": bound,
-            "names": names_manifest(unit.relied.rule_names), "captured": list(unit.relied.captured),
-            "report": emitted.report,
-            "seal": seal() if as_loaded(unit.relied.rule_names) else None,
+            **relied, "entry": emitted.entry, "bound": bound, "report": emitted.report,
+            "captured": list(emitted.unit.relied.captured),
         }
 
     def load(
@@ -401,27 +389,17 @@ class Specialisations:
         Raises whatever loading raises of what is no entry of this key.
         """
         manifest, arguments = entry.manifest, self.arguments(types_)
-
-        def found(path: Any) -> Any:
-            return resolve(self.target.function, map(tuple, path), arguments)
-
         if manifest["of"] != digest(key, entry.text):
             raise ValueError(f"{entry.path} was not written for this key")
         if manifest["report"].get("observed") and strict_types(self.options):
             return None
-        sealed = is_sealed(entry)
-        facts = {}
-        for path, wanted, name in manifest["facts"]:
-            value = found(path)
-            if value is MISSING or not (
-                is_named(value, name) if sealed and name else fingerprint(value) == wanted
-            ):
-                return None
-            facts[tuple(map(tuple, path))] = value
-        names = names_outside(manifest["names"]) if sealed else manifest["names"]
-        if not (sealed or rules_hold(manifest["rules"])) or not names_hold(names):
+        facts = facts_that_hold(entry, self.target.function, arguments)
+        if facts is None:
             return None
-        values = {name: found(path) for name, path in manifest["bound"].items()}
+        values = {
+            name: resolve(self.target.function, map(tuple, path), arguments)
+            for name, path in manifest["bound"].items()
+        }
         return self.loaded(
             entry.path, entry.text, manifest["entry"], values, types_, facts, manifest["report"],
             tuple(manifest["captured"]), equal_shapes, same,

@@ -280,11 +280,19 @@ def test_paths_lead_to_values() -> None:
     assert resolve(square, [("unheard of", "x")], {}) is MISSING
 
 
+@functools.cache
+def kept(x):
+    return x * 2
+
+
 def test_paths_are_stored_without_live_objects() -> None:
     assert storable([("live", np.linalg.norm), ("attr", "x")]) == [
         ["import", "numpy.linalg:norm"], ["attr", "x"],
     ]
     assert storable([("live", lambda x: x)]) is None
+    behind = storable([("live", kept.__wrapped__), ("attr", "x")])
+    assert behind == [["import", f"{__name__}:kept"], ["attr", "__wrapped__"], ["attr", "x"]]
+    assert resolve(None, map(tuple, behind[:2]), {}) is kept.__wrapped__
 
 
 @pytest.mark.parametrize("value", [np.sin, np.ndarray.sum, len, np, dict.items])
