@@ -35,10 +35,12 @@ class Line(NamedTuple):
     stderr: Any
 
 
-def propagates(nan_policy: str) -> None:
-    """Raise for another treatment of missing values than to pass them on."""
+def propagates(nan_policy: str, sample: Any = (), axis: Any = None) -> None:
+    """Refuse another policy for missing numbers, and a number with an axis, a sample of one."""
     if nan_policy != "propagate":
         raise UncoveredError("statistics have a derivative for nan_policy='propagate'")
+    if axis is not None and np.ndim(sample) == 0:
+        raise UncoveredError("statistics along an axis have a derivative for arrays")
 
 
 def count_of(a: Any, axis: Any) -> int:
@@ -172,7 +174,7 @@ def variation(
     a: Any, axis: Any = 0, nan_policy: str = "propagate", ddof: int = 0, *, keepdims: bool = False
 ) -> Any:
     """``variation``."""
-    propagates(nan_policy)
+    propagates(nan_policy, a, axis)
     if ddof >= count_of(a, axis):
         raise UncoveredError("variation() has a derivative for a ddof= below the size")
     spread = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
@@ -184,7 +186,7 @@ def iqr(
     interpolation: Any = "linear", keepdims: bool = False,
 ) -> Any:
     """``iqr``."""
-    propagates(nan_policy)
+    propagates(nan_policy, x, axis)
     low = np.percentile(x, rng[0], axis=axis, method=interpolation, keepdims=keepdims)
     high = np.percentile(x, rng[1], axis=axis, method=interpolation, keepdims=keepdims)
     return (high - low) / normal_scale(scale, 1.3489795003921634)
@@ -204,7 +206,7 @@ def median_abs_deviation(
     keepdims: bool = False,
 ) -> Any:
     """``median_abs_deviation`` from the median."""
-    propagates(nan_policy)
+    propagates(nan_policy, x, axis)
     if center is not None and center is not np.median:
         raise UncoveredError("median_abs_deviation() has a derivative for deviations from medians")
     apart = np.abs(x - np.median(x, axis=axis, keepdims=True))
@@ -228,7 +230,7 @@ def tmean(
     nan_policy: str = "propagate", keepdims: bool = False,
 ) -> Any:
     """``tmean``."""
-    propagates(nan_policy)
+    propagates(nan_policy, a, axis)
     a = np.asarray(a) * 1.0
     kept = within(a, limits, inclusive)
     total = np.sum(np.where(kept, a, 0.0), axis=axis, keepdims=keepdims)
@@ -240,7 +242,7 @@ def tvar(
     nan_policy: str = "propagate", keepdims: bool = False,
 ) -> Any:
     """``tvar``."""
-    propagates(nan_policy)
+    propagates(nan_policy, a, axis)
     a = np.asarray(a) * 1.0
     kept = within(a, limits, inclusive)
     count = np.sum(kept, axis=axis, keepdims=True, dtype=a.dtype)
@@ -264,7 +266,7 @@ def trim_mean(
     keepdims: bool = False,
 ) -> Any:
     """``trim_mean``."""
-    propagates(nan_policy)
+    propagates(nan_policy, a, axis)
     rows = np.ravel(a) if axis is None else np.moveaxis(np.asarray(a), axis, -1)
     if axis is None and keepdims:
         raise UncoveredError("trim_mean() has a derivative without keepdims= over all axes")
@@ -280,7 +282,7 @@ def gstd(
     a: Any, axis: Any = 0, ddof: int = 1, *, keepdims: bool = False, nan_policy: str = "propagate"
 ) -> Any:
     """``gstd``."""
-    propagates(nan_policy)
+    propagates(nan_policy, a, axis)
     return np.exp(np.std(np.log(a), axis=axis, ddof=ddof, keepdims=keepdims))
 
 

@@ -20,12 +20,17 @@ def over_axes(rng: np.random.Generator) -> list[Call]:
     """Return samples of positive numbers, along every kind of axis."""
     a = rng.uniform(0.5, 2.0, (4, 5))
     return [call(a[0]), call(a), call(a, 1), call(a, axis=None), call(a.T[::2], axis=-1),
-            call(a, axis=0, keepdims=True)]
+            call(a, axis=0, keepdims=True), call(1.5)]
 
 
 def expanded(value: Any, axis: Any, keepdims: bool) -> Any:
     """Return a reduced value in a shape that meets the unreduced one."""
     return value if keepdims or axis is None else np.expand_dims(value, axis)
+
+
+def axis_of(a: Any, axis: Any) -> Any:
+    """Return the axis of a sample; none of a number, which SciPy takes for a sample of one."""
+    return None if np.ndim(a) == 0 else axis
 
 
 def extent(a: Any, axis: Any) -> Any:
@@ -41,6 +46,7 @@ def extent(a: Any, axis: Any) -> Any:
 @rrule(stats.gmean, wrt=("a",), domain=over_axes)
 def gmean_rule(a, axis=0, *, keepdims=False):
     refuse_complex(a)
+    axis = axis_of(a, axis)
     y = stats.gmean(a, axis=axis, keepdims=keepdims)
 
     def gmean_pullback(dy):
@@ -52,6 +58,7 @@ def gmean_rule(a, axis=0, *, keepdims=False):
 @rrule(stats.hmean, wrt=("a",), domain=over_axes)
 def hmean_rule(a, axis=0, *, keepdims=False):
     refuse_complex(a)
+    axis = axis_of(a, axis)
     y = stats.hmean(a, axis=axis, keepdims=keepdims)
 
     def hmean_pullback(dy):
@@ -66,6 +73,7 @@ def hmean_rule(a, axis=0, *, keepdims=False):
 ])
 def pmean_rule(a, p, *, axis=0, keepdims=False):
     refuse_complex(a)
+    axis = axis_of(a, axis)
     y = stats.pmean(a, p, axis=axis, keepdims=keepdims)
 
     def pmean_pullback(dy):
@@ -79,6 +87,7 @@ def pmean_rule(a, p, *, axis=0, keepdims=False):
     rng.normal(size=(4, 5)), 1, 0)], kink="nan where all are equal")
 def sem_rule(a, axis=0, ddof=1, *, keepdims=False):
     refuse_complex(a)
+    axis = axis_of(a, axis)
     y = stats.sem(a, axis=axis, ddof=ddof, keepdims=keepdims)
 
     def sem_pullback(dy):
@@ -94,7 +103,7 @@ def sem_rule(a, axis=0, ddof=1, *, keepdims=False):
 
 def moment_slope(deviation: Any, order: Any, axis: Any) -> Any:
     """Return the derivative of a central moment in each number, times how many there are."""
-    power = deviation ** (order - 1)
+    power = deviation ** max(order - 1, 0)
     return order * (power - np.mean(power, axis=axis, keepdims=True))
 
 
@@ -105,13 +114,14 @@ def moment_slope(deviation: Any, order: Any, axis: Any) -> Any:
 ])
 def moment_rule(a, order=1, axis=0, *, center=None, keepdims=False):
     refuse_complex(a)
+    axis = axis_of(a, axis)
     y = stats.moment(a, order, axis, center=center, keepdims=keepdims)
 
     def moment_pullback(dy):
         if center is None:
             slope = moment_slope(a - np.mean(a, axis=axis, keepdims=True), order, axis)
         else:
-            slope = order * (a - center) ** (order - 1)
+            slope = order * (a - center) ** max(order - 1, 0)
         return project(expanded(dy, axis, keepdims) * slope / extent(a, axis), a)
 
     return y, moment_pullback
@@ -121,6 +131,7 @@ def moment_rule(a, order=1, axis=0, *, center=None, keepdims=False):
     *over_axes(rng), call(rng.normal(size=(4, 5)), 1, False)], kink="nan where all are equal")
 def skew_rule(a, axis=0, bias=True, *, keepdims=False):
     refuse_complex(a)
+    axis = axis_of(a, axis)
     y = stats.skew(a, axis=axis, bias=bias, keepdims=keepdims)
 
     def skew_pullback(dy):
@@ -140,6 +151,7 @@ def skew_rule(a, axis=0, bias=True, *, keepdims=False):
 ], kink="nan where all are equal")
 def kurtosis_rule(a, axis=0, fisher=True, bias=True, *, keepdims=False):
     refuse_complex(a)
+    axis = axis_of(a, axis)
     y = stats.kurtosis(a, axis=axis, fisher=fisher, bias=bias, keepdims=keepdims)
 
     def kurtosis_pullback(dy):
@@ -160,6 +172,7 @@ def kurtosis_rule(a, axis=0, fisher=True, bias=True, *, keepdims=False):
 ], kink="nan where all are equal")
 def zscore_rule(scores, axis=0, ddof=0):
     refuse_complex(scores)
+    axis = axis_of(scores, axis)
     y = stats.zscore(scores, axis=axis, ddof=ddof)
 
     def zscore_pullback(dy):
