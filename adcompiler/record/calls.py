@@ -18,6 +18,7 @@ import numpy as np
 
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.record.arrays import UFUNC_METHODS, of_ufunc
+from adcompiler.record.checkpoints import CHECKPOINTS
 from adcompiler.record.classes import made_by_new, made_of, of_class
 from adcompiler.record.known import UNRULED, by_rule, captures, is_callback, is_native, unknown
 from adcompiler.record.methods import of_array_method, ufunc_method
@@ -30,7 +31,9 @@ from adcompiler.record.protocols import method_of, natively
 from adcompiler.record.single import recorded
 from adcompiler.record.special import SPECIAL
 from adcompiler.record.tape import RECORDING, refused
+from adcompiler.runtime.external import ExternalFunction
 from adcompiler.runtime.records import HEAP_TYPE
+from adcompiler.typed.derivatives import MAKERS
 from adcompiler.errors import SourceNotFoundError
 from adcompiler.typed.derivatives import is_derivative
 
@@ -92,6 +95,10 @@ def of_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     ):
         return about_objects(function, args, kwargs)
     if module.partition(".")[0] in ("adcompiler", "adcompiler_rules"):
+        if function in MAKERS and not RECORDING.tape.holds(given) and not any(
+            is_callback(value) and captures(value) for value in given
+        ):
+            return function(*args, **kwargs)
         return unknown(function, args, kwargs)
     try:
         form = rewritten(function)
@@ -261,6 +268,8 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
     if kind is functools._lru_cache_wrapper:
         return remembered(function, args, kwargs)
+    if issubclass(kind, ExternalFunction):
+        return of_external(function, args, kwargs)
     own = method_of(kind, "__call__")
     if own is not None and not is_derivative(function) and not (
         REGISTRY.is_registered(own)) and keeps_identity(function) is False:
@@ -332,4 +341,14 @@ def remembered(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return tape.memos[key]
 
 
+def of_external(function: ExternalFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function that comes with its derivative, whatever it does."""
+    if not RECORDING.tape.holds((args, kwargs)):
+        return function(*args, **kwargs)
+    if function.fills:
+        raise refused("an external function that fills an array", "return the array", "recording")
+    return recorded(function, args, kwargs, lambda: function(*args, **kwargs))
+
+
 UFUNC_METHODS["call"] = call
+SPECIAL.update(CHECKPOINTS)

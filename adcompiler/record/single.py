@@ -170,7 +170,8 @@ class Single(Entry):
                     tangents.numbers[place] = 0.0 if d is None else d
 
     def made(self) -> list[Any]:
-        return [number for number, _ in self.slots]
+        several = isinstance(self.outs, (tuple, list))  # whose numbers have entries of their own
+        return [] if several else [number for number, _ in self.slots]
 
     def shown(self) -> str:
         return display_name(self.function)

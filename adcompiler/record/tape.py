@@ -415,11 +415,13 @@ def users_module() -> str:
     return str(frame.f_globals.get("__name__", "__main__"))
 
 
-def refused(problem: str, hint: str, anchor: str = "recording") -> UnsupportedError:
-    """Return the refusal of what runs now."""
+def refused(
+    problem: str, hint: str, anchor: str = "recording", at: tuple[str, int] | None = None
+) -> UnsupportedError:
+    """Return the refusal of what runs now, or of what stands ``at`` a file and line."""
     import linecache
 
-    file, line = place()
+    file, line = at or place()
     text = linecache.getline(file, line).rstrip("\n")
     column = len(text) - len(text.lstrip())
     error = UnsupportedError([Finding(
