@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.patterns import Watched, refuse_written
+from adcompiler.dispatch.guards import Guard
 from adcompiler.errors import WrongPatternError
 from adcompiler.sparsity.coloring.coloring import as_pattern
 from adcompiler.sparsity.coloring.flattening import is_column, leaves
@@ -33,13 +34,16 @@ class Given:
 
         Raises UnsupportedError for a function that writes into its arguments.
         """
-        guard = refuse_written(function, args, kwargs, argnums)
+        return self.depending_on(refuse_written(function, args, kwargs, argnums), wanted)
+
+    def depending_on(self, guard: Guard, wanted: Sequence[Any], why: str = "") -> Watched:
+        """Return the pattern as long as a guard holds; ``why`` the function is recorded."""
         columns = sum(np.size(leaf) for leaf in leaves(list(wanted), is_column))
         if self.pattern.shape[1] != columns:
             raise ValueError(
                 f"pattern has {self.pattern.shape[1]} columns, and the arguments {columns} numbers")
         reads = Reads()
-        return Watched(self.pattern, guard, reads, reads.fingerprint())
+        return Watched(self.pattern, guard, reads, reads.fingerprint(), why)
 
     def check_rows(self, numbers: int) -> None:
         """Raise ValueError if the result has another number of numbers than the pattern rows."""

@@ -318,12 +318,16 @@ def hessian_sparsity(
 
 @dataclass(frozen=True, eq=False)
 class Watched:
-    """A pattern, and what it depends on beside the arguments."""
+    """A pattern, and what it depends on beside the arguments.
+
+    With ``why`` the function is recorded, for that reason, as it is not compiled.
+    """
 
     pattern: Any
     guard: Guard
     reads: Reads
     fingerprint: Any
+    why: str = ""
 
     def holds(self) -> bool:
         """Say whether nothing that the pattern depends on has changed."""
@@ -360,11 +364,16 @@ def refuse_written(
     patterns = patterns_of(function, argnums)
     compiled = patterns.compiled(patterns.values(args, kwargs))
     if compiled.written:
-        raise UnsupportedError([located(Refusal(
-            "a sparse derivative of a function that writes into its arguments",
-            "return the result, and write into a copy", anchor="sparse-in-place",
-        ), [], patterns.forms)])
+        raise writes(patterns.forms)
     return compiled.guard
+
+
+def writes(forms: Specialisations) -> UnsupportedError:
+    """Return the refusal of a function that writes into its arguments."""
+    return UnsupportedError([located(Refusal(
+        "a sparse derivative of a function that writes into its arguments",
+        "return the result, and write into a copy", anchor="sparse-in-place",
+    ), [], forms)])
 
 
 def detected(

@@ -7,202 +7,31 @@ the result.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any, Self, overload
+from typing import Any, overload
 
 import numpy as np
 
 from adcompiler.api.argnums import Asked, stated
-from adcompiler.api.derivative import Code, Derivative, P
+from adcompiler.api.derivative import P
 from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.given_patterns import Given, given
 from adcompiler.api.keywords import suggesting
-from adcompiler.api.patterns import watched_pattern
-from adcompiler.api.sparse_source import SparseModule
+from adcompiler.api.sparse_derivative import SparseDerivative
 from adcompiler.api.sparse_structure import Repeatable, Structure, repeatable
 from adcompiler.dispatch import AtPoint, Compiled, Options
-from adcompiler.dispatch.source_text import SourceText
-from adcompiler.dispatch.written import as_written, sees_calls
-from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.batches import seed_of
 from adcompiler.sparsity.coloring.coloring import Coloring, color
-from adcompiler.sparsity.coloring.decompression import Decompression
 from adcompiler.sparsity.coloring.flattening import (
     flat, is_column, is_row, leaves, real_dtype, unflat,
 )
-from adcompiler.sparsity.dependences.fingerprints import fingerprint, shape_of
-from adcompiler.typed.derivatives import ONLY_OUTSIDE, Wanted
+from adcompiler.typed.derivatives import ONLY_OUTSIDE
 
-MAX_KEPT = 16
 REVERSE_COST = 2.0
 """What one cotangent costs, in tangents, when the kind of coloring is chosen."""
 
 MANY = 24
 """Colors from which it is worth to try both directions together."""
-
-
-class SparseDerivative(Derivative[P, Any]):
-    """Base of sparse Jacobians and Hessians: keeps structures by what they depend on."""
-
-    mode = "sparse_jacobian"
-    options: Wanted
-
-    def __init__(
-        self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str,
-        backend: str = "python", given: Given | None = None,
-    ) -> None:
-        self.given = given
-        self.argnums = tuple(argnums) if isinstance(argnums, list) else argnums
-        super().__init__(function, Wanted(self.mode, self.argnums))
-        self.kind = kind
-        self.order = order
-        self.backend = backend
-        self.kept: OrderedDict[Any, Structure] = OrderedDict()
-        self.last: Repeatable | None = None
-        self.form: EmittedDerivative[..., Any] = EmittedDerivative(
-            function, Options("vjp", self.argnums))
-        if any(self.form.specialisations.parts):
-            raise TypeError("sparse derivatives are with respect to whole arguments")
-        self.written: dict[Any, Self] | None = {} if sees_calls(function) else None
-        self.__signature__ = self.form.__signature__
-        REGISTRY.watch(self)
-
-    def made_of(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return type(self), (
-            self.primal, self.argnums, self.kind, self.order, self.backend, self.given)
-
-    def as_called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Self:
-        """Return the derivative for calls that are written like this one."""
-        if self.written is None:
-            return self
-        key = (len(args), *kwargs)
-        if key not in self.written:
-            made, argnums = as_written(self.primal, self.argnums, len(args), tuple(kwargs))
-            self.written[key] = type(self)(
-                made, argnums, self.kind, self.order, self.backend, self.given)
-        return self.written[key]
-
-    def rules_changed(self) -> None:
-        """Forget all structures; called when a rule is registered or removed."""
-        self.kept.clear()
-        self.last = None
-
-    def structure(self, *args: Any, **kwargs: Any) -> Structure:
-        """Return the pattern and coloring for arguments like these; found once, then kept.
-
-        They depend on the shapes of what is differentiated, and on the values of everything else:
-        other arguments, captured and global variables.
-        """
-        self = self.as_called(args, kwargs)
-        return self.structure_for(*self.arguments(args, kwargs), args, kwargs)
-
-    def structure_for(
-        self, values: Sequence[Any], wanted: Sequence[Any], args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Structure:
-        """Return the structure for all arguments, those differentiated among them."""
-        wrt = self.form.specialisations.wrt
-        others = [value for i, value in enumerate(values) if i not in wrt]
-        key = shape_of(list(wanted)), fingerprint(others)
-        found = self.kept.get(key)
-        if found is None or not found.watched.holds():
-            watched = watched_pattern(
-                self.primal, args, kwargs, self.argnums, self.is_second
-            ) if self.given is None else self.given.watched(
-                self.primal, args, kwargs, self.argnums, wanted)
-            coloring = self.colored(watched.pattern)
-            found = self.kept[key] = Structure(coloring, Decompression(coloring), watched)
-            while len(self.kept) > MAX_KEPT:
-                self.kept.popitem(last=False)
-        self.kept.move_to_end(key)
-        return found
-
-    def prepare(self, *args: Any, **kwargs: Any) -> Self:
-        """Find the structure for arguments like these ahead of the first evaluation."""
-        self.structure(*args, **kwargs)
-        return self
-
-    def colored(self, pattern: Any) -> Coloring:
-        """Return the coloring of the pattern."""
-        return color(pattern, self.kind, self.order)
-
-    def arguments(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], list[Any]]:
-        """Return the values of all parameters, and those that are differentiated."""
-        s = self.form.specialisations
-        values = s.values(self.form.bound(*args, **kwargs))
-        return values, [values[i] for i in s.wrt]
-
-    def several(self, derivative: Any) -> Any:
-        """Return a derivative of the arguments as one for each of them."""
-        return (derivative,) if self.form.specialisations.single else derivative
-
-    def source_for(self, *args: Any, **kwargs: Any) -> SourceText:
-        """Return the text of a module with a function that computes the same matrix.
-
-        It holds for arguments of these shapes, and these values of what else the pattern depends
-        on. Raises ADError for a function that uses what no import reaches. It is Python, whatever
-        the backend.
-        """
-        self = self.as_called(args, kwargs)
-        if self.backend != "python":
-            made = type(self)(
-                self.primal, self.argnums, self.kind, self.order, given=self.given)
-            return made.source_for(*args, **kwargs)
-        values, wanted = self.arguments(args, kwargs)
-        found = self.structure_for(values, wanted, args, kwargs)
-        module = SparseModule(
-            self.form, wanted, found.coloring, found.decompression, self.is_second)
-        return SourceText(module.text(*self.sweeps(found.coloring, args, kwargs)))
-
-    def sweeps(
-        self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Compiled | None, Compiled | None, Any]:
-        """Return the code of the forward and reverse sweeps needed, and what the function gives."""
-        raise NotImplementedError
-
-    @property
-    def is_tested(self) -> bool:
-        """Whether every matrix is tested, as its pattern was given."""
-        return self.given is not None and self.given.check
-
-    def tested(
-        self, matrix: Any, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
-        """Return a matrix, tested if its pattern was given; WrongPatternError if that is wrong."""
-        if self.given is not None and self.is_tested:
-            direction = self.given.direction(dtype)
-            self.given.verify(
-                matrix, direction, self.along(direction, wanted, dtype, args, kwargs))
-        return matrix
-
-    def along(
-        self, direction: np.ndarray, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> np.ndarray:
-        """Return the derivative along a direction, by code that no pattern was used for."""
-        raise NotImplementedError
-
-    def pattern(self, *args: Any, **kwargs: Any) -> Any:
-        return self.structure(*args, **kwargs).pattern
-
-    def colors(self, *args: Any, **kwargs: Any) -> Coloring:
-        return self.structure(*args, **kwargs).coloring
-
-    def swept(self, coloring: Coloring | None) -> EmittedDerivative[..., Any]:
-        """Return the derivative of which code computes most of it; None: before any coloring."""
-        raise NotImplementedError
-
-    def code(self, *args: Any, **kwargs: Any) -> Code:
-        self = self.as_called(args, kwargs)
-        return self.swept(self.structure(*args, **kwargs).coloring).code(*args, **kwargs)
-
-    def running(self) -> Derivative[..., Any]:
-        found = next(reversed(self.kept.values()), None)
-        return self.swept(None if found is None else found.coloring)
 
 
 class SparseJacobian(SparseDerivative[P]):
@@ -251,22 +80,21 @@ class SparseJacobian(SparseDerivative[P]):
         pulls = coloring is not None and coloring.row_count > coloring.column_count
         return self.reverse if pulls else self.fixed
 
-    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-        """Return the Jacobian at the arguments, a CSR array, written into ``out`` if given."""
-        self = self.as_called(args, kwargs)
-        if self.last is not None and not kwargs and not self.is_tested:
-            again = self.last.matrix(args, out, self.fixed, self.reverse)
-            if again is not None:
-                return again
-        values, wanted = self.arguments(args, kwargs)
-        dtype = real_dtype(wanted, is_column)
-        found = self.structure_for(values, wanted, args, kwargs)
-        coloring = found.coloring
+    def repeated(self, last: Repeatable, args: tuple[Any, ...], out: Any) -> Any:
+        return last.matrix(args, out, self.fixed, self.reverse)
+
+    def matrix(
+        self, found: Structure, wanted: Sequence[Any], out: Any, args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        dtype, coloring = real_dtype(wanted, is_column), found.coloring
         at = columns = rows = None
         if coloring.column_count:
             at = self.fixed(*args, **kwargs)
             columns = self.columns(found, at, wanted, dtype)
-        if not kwargs and (columns is not None or not coloring.column_count):
+        if not (kwargs or found.watched.why) and (
+            columns is not None or not coloring.column_count
+        ):
             self.last = repeatable(found, at, args, self.form.specialisations.wrt)
         if coloring.column_count and columns is None:
             push = self.forward(*args, **kwargs)
@@ -352,16 +180,14 @@ class SparseHessian(SparseDerivative[P]):
     def swept(self, coloring: Coloring | None) -> EmittedDerivative[..., Any]:
         return self.fixed
 
-    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-        """Return the Hessian at the arguments, a CSR array, written into ``out`` if given."""
-        self = self.as_called(args, kwargs)
-        if self.last is not None and not kwargs and not self.is_tested:
-            again = self.last.matrix(args, out, self.fixed)
-            if again is not None:
-                return again
-        values, wanted = self.arguments(args, kwargs)
+    def repeated(self, last: Repeatable, args: tuple[Any, ...], out: Any) -> Any:
+        return last.matrix(args, out, self.fixed)
+
+    def matrix(
+        self, found: Structure, wanted: Sequence[Any], out: Any, args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
         dtype = real_dtype(wanted, is_column)
-        found = self.structure_for(values, wanted, args, kwargs)
         products: Any = None
         if found.coloring.column_count:
             at = self.fixed(*args, **kwargs)
