@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.api.fallback import (
-    BY_BACKEND, because, falls_back, is_resolved_by_run, refused_twice, tell_recorded, types_key,
+    BY_BACKEND, because, falls_back, is_resolved_by_run, tell_recorded, types_key,
 )
 from adcompiler.api.derivative import KEPT, Code, Derivative, P, R_co
 from adcompiler.compile.modes import MODES, named
@@ -91,8 +91,10 @@ class EmittedDerivative(Derivative[P, R_co]):
         values = s.values(bound)
         if self.options.backend == "record":
             return recorded(s, values)
-        if self._refused and types_key(values) in self._refused:
-            return recorded(s, values)
+        if self._refused:
+            error = self._refused.get(types_key(values))
+            if error is not None:
+                return recorded(s, values, error)
         try:
             compiled, is_new = s.find(values)
         except ADError as error:
@@ -112,10 +114,7 @@ class EmittedDerivative(Derivative[P, R_co]):
         if not self.may_record(error):
             raise error
         tell_recorded(s.target, error)
-        try:
-            result = recorded(s, values)
-        except ADError as second:
-            raise refused_twice(error, second) from None
+        result = recorded(s, values, error)
         self._refused[types_key(values)] = error
         return result
 

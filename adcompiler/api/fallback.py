@@ -89,13 +89,6 @@ def users_level() -> int:
     return level
 
 
-def refused_twice(first: ADError, second: ADError) -> ADError:
-    """Return the refusal of the compiler, with what the recording said."""
-    said = str(second).split("\n", 1)[0]
-    first.add_note(f"Recording it was refused too: {said}")
-    return first
-
-
 def types_key(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return what tells calls apart of which some may be refused, and others not."""
     return REGISTRY.generation, *map(type_of, values)

@@ -8,11 +8,12 @@ from typing import Any
 
 from adcompiler.api.derivative import Derivative
 from adcompiler.api.emitted import kept_derivative
-from adcompiler.api.fallback import falls_back, is_resolved_by_run, refused_twice, tell_recorded
+from adcompiler.api.fallback import falls_back, is_resolved_by_run, tell_recorded
 from adcompiler.api.hessians import call_types, directional
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.errors import ADError, TooLongError, UncoveredError, not_one_of
+from adcompiler.record.entry import refused_twice
 from adcompiler.typed.derivatives import MAKERS
 
 _ACCEPTED: weakref.WeakKeyDictionary[Derivative[..., Any], str] = weakref.WeakKeyDictionary()

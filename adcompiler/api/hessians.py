@@ -20,7 +20,7 @@ from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.api.fallback import (
-    BY_BACKEND, because, falls_back, is_resolved_by_run, refused_twice, tell_recorded, types_key,
+    BY_BACKEND, because, falls_back, is_resolved_by_run, tell_recorded, types_key,
 )
 from adcompiler.api.keywords import suggesting
 from adcompiler.api.seeds import seeds_at_once
@@ -34,7 +34,7 @@ from adcompiler.dispatch.written import (
     as_written, has_own_containers, of_so_many, sees_calls, takes_any_number, takes_keywords_only,
 )
 from adcompiler.errors import ADError, TooLongError, UncoveredError, not_one_of
-from adcompiler.record.entry import explained
+from adcompiler.record.entry import explained, refused_twice
 from adcompiler.runtime import own
 from adcompiler.typed.derivatives import MAKERS, Wanted
 

@@ -128,17 +128,17 @@ class Copies:
                     "a change of a container that stands in several places of the arguments",
                     "pass copies", "aliases")
 
-    def give_back(self) -> None:
-        """Do to the originals what was done to the copies."""
-        back = {id(made): value for value, made in self.pairs}
+    def give_back(self, result: Any = None) -> Any:
+        """Do to the originals what was done to the copies, and return the result of the run."""
+        handed = HandedOut(result, self)
         for value, made in self.pairs:
             if isinstance(value, np.ndarray):
                 if value.flags.writeable and not value.dtype.hasobject:
                     value[...] = made
             elif type(value) is list:
-                value[:] = [original(item, back) for item in made]
+                value[:] = [handed.of(item, False) for item in made]
             elif isinstance(value, dict):
-                items = {k: original(item, back) for k, item in made.items()}
+                items = {k: handed.of(item, False) for k, item in made.items()}
                 value.clear()
                 value.update(items)
             elif is_record(value):
@@ -146,7 +146,47 @@ class Copies:
                 for name in state_of(value).keys() - state.keys():
                     object.__delattr__(value, name)
                 for name, part in state.items():
-                    object.__setattr__(value, name, original(part, back))
+                    object.__setattr__(value, name, handed.of(part, False))
+        return handed.result
+
+
+class HandedOut(Copies):
+    """What the caller gets of a run that a tape goes on with: nothing that an entry may read.
+
+    The originals stand in it in the place of their copies, and what has nothing to do with the run
+    stays what it is.
+    """
+
+    def __init__(self, result: Any, copies: Copies) -> None:
+        super().__init__((), (), Tape())
+        self.run = copies.tape
+        self.known = {id(made): value for value, made in copies.pairs}
+        self.memory = Memory(arrays_in(result))
+        self.result = self.of(result, False)
+
+    def of(self, value: Any, apart: bool) -> Any:
+        if is_a(value, NUMBERS) or id(value) in self.known or self.is_of_run(value, set()):
+            return super().of(value, apart)
+        return value
+
+    def is_of_run(self, value: Any, seen: set[int]) -> bool:
+        """Say whether arrays that the run made or read, or its arguments, are found in a value."""
+        if id(value) in self.known:
+            return True
+        if is_a(value, np.ndarray):
+            return self.run.is_marked(value) or self.run.is_held(value) or value.dtype.hasobject
+        if is_a(value, NUMBERS):
+            return id(value) in self.run.ids
+        if is_a(value, CONSTANTS) or id(value) in seen:
+            return False
+        seen.add(id(value))
+        if is_a(value, (tuple, list)):
+            parts = list(value)
+        elif is_a(value, dict):
+            parts = list(dict.values(value))
+        else:
+            parts = list(state_of(value).values()) if is_record(value) else []
+        return any(self.is_of_run(part, seen) for part in parts)
 
 
 def items_of(value: Any) -> list[Any]:
@@ -154,15 +194,6 @@ def items_of(value: Any) -> list[Any]:
     if isinstance(value, list):
         return list(value)
     return list(value.values() if isinstance(value, dict) else state_of(value).values())
-
-
-def original(value: Any, back: dict[int, Any]) -> Any:
-    """Return what stands in the original for something that is in the copy."""
-    if id(value) in back:
-        return back[id(value)]
-    if type(value) is tuple and any(id(item) in back for item in value):
-        return tuple(original(item, back) for item in value)
-    return value
 
 
 def arrays_in(value: Any, seen: set[int] | None = None) -> list[np.ndarray]:

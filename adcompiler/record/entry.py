@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from adcompiler.errors import ADError
 from adcompiler.typed.derivatives import is_derivative
 
 MODES = frozenset({"grad", "value_and_grad", "vjp", "forward", "linearize"})
@@ -35,8 +36,35 @@ def rewritten_text(s: Specialisations) -> str:
     return rewritten_text(s.target.function)
 
 
-def recorded(s: Specialisations, values: tuple[Any, ...]) -> Any:
-    """Return what the derivative gives for the values of all parameters, by a recording."""
+def refused_twice(first: ADError, second: ADError) -> ADError:
+    """Return the refusal of the compiler, with what the recording said."""
+    said = "Recording it was refused too: " + str(second).partition("\n")[0]
+    if said not in getattr(first, "__notes__", ()):
+        first.add_note(said)
+    return first
+
+
+def recorded(
+    s: Specialisations, values: tuple[Any, ...], instead_of: ADError | None = None
+) -> Any:
+    """Return what the derivative gives for the values of all parameters, by a recording.
+
+    It is ``instead_of`` a refusal of the compiler, which is raised if a recording is refused too.
+    """
+    from adcompiler.record.modes import Push
+
+    try:
+        found = by_recording(s, values)
+    except ADError as error:
+        raise error if instead_of is None else refused_twice(instead_of, error) from None
+    push = found[1] if s.options.mode == "linearize" else getattr(found, "push", found)
+    if isinstance(push, Push):  # which runs when it is called
+        push.instead_of = instead_of
+    return found
+
+
+def by_recording(s: Specialisations, values: tuple[Any, ...]) -> Any:
+    """Return what the derivative gives for the values of all parameters."""
     from adcompiler.record.modes import derivative, pushed_gradient
 
     options = s.options

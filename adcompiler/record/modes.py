@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from adcompiler.dispatch.cotangents import conform, conform_each, outline
+from adcompiler.dispatch.cotangents import conform_each, outline
 from adcompiler.dispatch.arguments import part_at
-from adcompiler.dispatch.linear_maps import Half, Pushforward
-from adcompiler.errors import ArgumentsError, limitations
+from adcompiler.dispatch.linear_maps import Half, Pushforward, given_tangents
+from adcompiler.errors import ADError, ArgumentsError, limitations
+from adcompiler.record.copies import Copies
 from adcompiler.record.running import (
     Recorded, RecordedPullback, Wanted, each_of, handed_out, stacked,
 )
+from adcompiler.record.entry import refused_twice
+from adcompiler.record.tape import Tape
+from adcompiler.runtime.batches import no_seeds, none_of, one_zero
 from adcompiler.runtime.structure import seed
 
 
@@ -27,16 +31,17 @@ def derivative(
         return gradient(mode, function, values, wanted, parameters, single, has_aux)
     if mode == "vjp":
         run = Recorded(function, values, wanted, parameters)
-        run.copies.give_back()
-        value, pullback = handed_out(run.value), RecordedPullback(
-            run, single, getattr(function, "__name__", "the function"))
+        pullback = RecordedPullback(run, single, getattr(function, "__name__", "the function"))
+        value = run.handed_out()
         return value, pullback.of_each if batched else pullback
     if mode == "forward":
         push = Push(function, values, wanted, parameters, True)
-        return push.of_each if batched else push
+        return PushOfEach(push) if batched else push
     if mode == "linearize":
-        push = Push(function, values, wanted, parameters, False)
-        return push.primal(), push
+        push = Push(function, kept(values), wanted, parameters, False)
+        value = primal(function, values, parameters)
+        push.structure = outline(value)
+        return value, push
     raise ArgumentsError(
         f"the operator `{mode}` has no recorded form\n  see {limitations()}#recording")
 
@@ -85,19 +90,46 @@ def pushed_gradient(
     own = tuple(zip(s.wrt, s.parts, strict=True))
     first = len(s.target.first)
     moved = tuple((i + first, steps) for i, steps in wanted)
-    if mode != "forward" or gradient.options.mode != "grad" or moved != own or (
-        gradient.options.has_aux
+    if mode not in ("forward", "linearize") or gradient.options.mode != "grad" or (
+        moved != own or gradient.options.has_aux
     ):
         raise ArgumentsError(
             f"the derivative {gradient!r} has no recorded derivative of its own\n"
             f"  see {limitations()}#recording")
+    all_values = (*s.target.first, *values)
+    if mode == "forward":
+        push = PushOfGradient(s.target.function, all_values, own, s.parameters, s.single, True)
+        return PushOfEach(push) if batched else push
     push = PushOfGradient(
-        s.target.function, (*s.target.first, *values), own, s.parameters, s.single)
-    return push.of_each if batched else push
+        s.target.function, kept(all_values), own, s.parameters, s.single, False)
+    value = derivative("grad", s.target.function, all_values, own, s.parameters, s.single)
+    push.structure = outline(value)
+    return value, push
+
+
+def kept(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the values of parameters as they are now, for runs to come."""
+    return Copies(values, (), Tape()).values
+
+
+def primal(
+    function: Callable[..., Any], values: tuple[Any, ...], parameters: Sequence[Any]
+) -> Any:
+    """Return the value, and leave the arguments as the function leaves them."""
+    run = Recorded(function, values, (), parameters)
+    value = run.copies.give_back(run.value)
+    run.close()
+    return value
 
 
 class Push(Pushforward):
-    """Pushes tangents of a recorded function's arguments forward: each call runs the function."""
+    """Pushes tangents of a recorded function's arguments forward: each call runs the function.
+
+    With the value it is also left to the last run what the function does to the arguments.
+    ``instead_of`` is the refusal of the compiler that led here.
+    """
+
+    instead_of: ADError | None = None
 
     def __init__(
         self, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
@@ -110,33 +142,60 @@ class Push(Pushforward):
             (outline(part_at(values[i], steps)), parameters[i].name) for i, steps in wanted])
 
     def __reduce__(self) -> Any:
-        raise TypeError(f"{self!r} runs a function again, and cannot be pickled")
+        raise ArgumentsError(
+            f"{self!r} runs the function in each call, and cannot be pickled; pickle the function")
 
-    def primal(self) -> Any:
-        """Return the value."""
-        run = Recorded(self.function, self.values, (), self.parameters)
-        value = handed_out(run.value)
-        run.close(run.value)
-        return value
+    def __copy__(self) -> Push:
+        return self  # calls leave it as it is
 
-    def of_each(self, *tangents: Any) -> Any:
-        """Return the value, and the derivatives along the tangents of many seeds."""
-        given = [conform_each(d, form, f"the tangents of {name}")
-                 for d, (form, name) in zip(tangents, self.outlines, strict=True)]
-        found = [self(*one) for one in zip(*map(each_of, given), strict=True)]
-        return found[0][0], stacked([d for _, d in found])
+    def __deepcopy__(self, memo: dict[int, Any]) -> Push:
+        return self
 
     def __call__(self, *tangents: Any) -> Any:
         """Return the derivative along the tangents of the arguments, maybe behind the value."""
-        given = [conform(d, form, f"the tangent of {name}")
-                 for d, (form, name) in zip(tangents, self.outlines, strict=True)]
-        run = Recorded(self.function, self.values, self.wanted, self.parameters, given)
-        d = run.along()
-        value = handed_out(run.value)
-        if self.with_value:
-            run.copies.give_back()
-        run.close(run.value)
+        value, d = self.run(given_tangents(tangents, self.outlines), self.with_value)
         return (value, d) if self.with_value else d
+
+    def run(self, tangents: list[Any], writes: bool) -> tuple[Any, Any]:
+        """Return the value and the derivative of a run, which ``writes`` into the arguments."""
+        try:
+            return self.run_anew(tangents, writes)
+        except ADError as error:
+            if self.instead_of is None:
+                raise
+            raise refused_twice(self.instead_of, error) from None
+
+    def run_anew(self, tangents: list[Any], writes: bool) -> tuple[Any, Any]:
+        """As ``run``."""
+        run = Recorded(self.function, self.values, self.wanted, self.parameters, tangents)
+        d = run.along()
+        value = run.copies.give_back(run.value) if writes else handed_out(run.value)
+        run.close(*() if writes else (run.value,))
+        return value, d
+
+
+class PushOfEach:
+    """Pushes the tangents of many seeds forward, in a run for each; the last has the effects."""
+
+    writes = True
+
+    def __init__(self, push: Push) -> None:
+        self.push = push
+
+    def __call__(self, *tangents: Any) -> Any:
+        """Return the value, and the derivatives along the tangents of many seeds."""
+        given = tuple(conform_each(d, form, f"the tangents of {name}")
+                      for d, (form, name) in zip(tangents, self.push.outlines, strict=True))
+        if no_seeds(given, "the tangents"):
+            value, along = self(*one_zero(given))
+            return value, none_of(along)
+        seeds = list(zip(*map(each_of, given), strict=True))
+        found = [self.push.run(list(one), one is seeds[-1]) for one in seeds]
+        return found[-1][0], stacked([d for _, d in found])
+
+    def of_fitting(self, *tangents: Any) -> Any:
+        """As a call, of tangents that are known to have the form of the arguments."""
+        return self(*tangents)
 
 
 class PushOfGradient(Push):
@@ -144,14 +203,11 @@ class PushOfGradient(Push):
 
     def __init__(
         self, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
-        parameters: Sequence[Any], single: bool,
+        parameters: Sequence[Any], single: bool, with_value: bool,
     ) -> None:
-        super().__init__(function, values, wanted, parameters, True)
+        super().__init__(function, values, wanted, parameters, with_value)
         self.single = single
 
-    def __call__(self, *tangents: Any) -> Any:
-        """Return the gradient, and its derivative along the tangents of the arguments."""
-        given = [conform(d, form, f"the tangent of {name}")
-                 for d, (form, name) in zip(tangents, self.outlines, strict=True)]
-        found, along = second(self.function, self.values, self.wanted, self.parameters, given)
+    def run_anew(self, tangents: list[Any], writes: bool) -> tuple[Any, Any]:
+        found, along = second(self.function, self.values, self.wanted, self.parameters, tangents)
         return (found[0], along[0]) if self.single else (found, along)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,9 +21,10 @@ from adcompiler.record.copies import Copies
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.shadows import Shadows, Sweep
 from adcompiler.record.tape import (
-    IDLE, LEFT, NUMBERS, RECORDING, Tape, leave, purge, refused,
+    IDLE, LEFT, NUMBERS, RECORDING, Tape, leave, purge, refused, stay,
 )
 from adcompiler.runtime.records import carries_derivative, is_record, record
+from adcompiler.runtime.batches import no_seeds, none_of, one_zero
 from adcompiler.runtime.structure import seed
 from adcompiler.structs import dataclass
 
@@ -206,6 +208,16 @@ class Recorded:
             k: self.tangent_of(v) if not is_record(value) or carries_derivative(v) else None
             for k, v in children(value).items()})
 
+    def handed_out(self) -> Any:
+        """Return the value, and leave the arguments as the run leaves them; the tape stays.
+
+        As long as it does, all that it knows counts as kept by the program: a later recording that
+        comes upon some of it refuses that.
+        """
+        value = self.copies.give_back(self.value)
+        stay(self.tape)
+        return value
+
     def close(self, *given: Any) -> None:
         """Note what outlives the recording, but what is ``given`` to the caller."""
         returned: set[int] = set()
@@ -304,27 +316,41 @@ def handed_out(value: Any) -> Any:
 class RecordedPullback(Pullback):
     """Pulls cotangents of a recorded function's value back to those of its arguments."""
 
-    __slots__ = ("run", "single")
+    __slots__ = ("run", "single", "sweeping")
 
     def __init__(self, run: Recorded, single: bool, name: str) -> None:
         self.run, self.single = run, single
+        self.sweeping = threading.RLock()
         super().__init__(Half(children, "", name, {}, name), None, outline(run.value))
 
     def __reduce__(self) -> Any:
-        raise TypeError(f"{self!r} holds a tape, which cannot be pickled")
+        raise ArgumentsError(
+            f"{self!r} holds the tape of a run, which cannot be pickled; pickle the derivative "
+            "(`grad`, `value_and_grad`), which records anew where it is called")
+
+    def __copy__(self) -> RecordedPullback:
+        return self  # calls leave it as it is
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RecordedPullback:
+        return self
 
     def __call__(self, cotangent: Any) -> Any:
         """Return the cotangents of the arguments for a cotangent of the value."""
-        found = self.run.pulled(conform(cotangent, self.structure))
+        given = conform(cotangent, self.structure)
+        with self.sweeping:  # a sweep undoes what the run wrote, and does it again
+            found = self.run.pulled(given)
         return found[0] if self.single else found
 
     def of_each(self, cotangents: Any) -> Any:
         """Return the cotangents of the arguments for those of many seeds."""
         given = conform_each(cotangents, self.structure)
+        if no_seeds(given, "the cotangents"):
+            return none_of(self.of_each(one_zero(given)))
         return stacked([self(g) for g in each_of(given)])
 
     def __del__(self) -> None:
-        self.run.close(self.run.value)
+        if hasattr(self, "run"):
+            self.run.close()
 
 
 def each_of(tree: Any) -> list[Any]:

@@ -352,9 +352,11 @@ OWN_REFERENCES = 3
 
 
 def purge() -> None:
-    """Forget numbers that nobody refers to any more."""
-    for key in [k for k, v in LEFT.items() if sys.getrefcount(v) <= OWN_REFERENCES]:
-        del LEFT[key]
+    """Forget numbers that nobody refers to any more; other threads may record meanwhile."""
+    for key in list(LEFT):
+        value = LEFT.get(key)
+        if sys.getrefcount(value) <= OWN_REFERENCES:
+            LEFT.pop(key, None)
 
 
 def references(values: list[Any]) -> list[int]:
@@ -387,6 +389,15 @@ def leave(tape: Tape, returned: set[int]) -> None:
         root = roots.pop()
         if sys.getrefcount(root) > 2 and id(root) not in returned:
             ESCAPED[id(root)] = root
+
+
+def stay(tape: Tape) -> None:
+    """Note all that a recording made: its tape stays, and refers to all of it."""
+    for entry in tape.entries:
+        for value in entry[:1] if type(entry) is tuple else entry.made():
+            if isinstance(value, NUMBERS):
+                LEFT[id(value)] = value
+    ESCAPED.update(tape.active)
 
 
 def refuse_escaped() -> bool:
