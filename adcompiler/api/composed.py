@@ -8,7 +8,9 @@ from typing import Any
 from adcompiler.api.derivative import Code, Derivative, P, R_co
 from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.dispatch.explain import Explanation
+from adcompiler.dispatch.source_text import SourceText
 from adcompiler.errors import ADError
+from adcompiler.record.entry import rewritten_text
 from adcompiler.typed.derivatives import Wanted
 
 Called = tuple[EmittedDerivative[..., Any], tuple[Any, ...], dict[str, Any]]
@@ -53,6 +55,21 @@ class ComposedDerivative(Derivative[P, R_co]):
     def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
         part, given, named = self.called(*args, **kwargs)
         return part.why_recorded(*given, **named)
+
+    def why_last_recorded(self) -> str | None:
+        """Return why calls are recorded; None if any ran compiled code, or none was made."""
+        return self.ran.why_last_recorded()
+
+    def __repr__(self) -> str:
+        said = super().__repr__()
+        return said if self.why_last_recorded() is None else f"{said[:-1]}, recorded>"
+
+    @property
+    def source(self) -> SourceText:
+        """The text of the emitted module, or of the function as it is recorded."""
+        if self.why_last_recorded() is None:
+            return super().source
+        return SourceText(rewritten_text(self.ran.specialisations))
 
     def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:
         part, given, named = self.called(*args, **kwargs)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.api.fallback import (
-    BY_BACKEND, because, falls_back, is_resolved_by_run, tell_recorded, types_key,
+    BY_BACKEND, because, falls_back, is_resolved_by_run, keep_refused, tell_recorded, types_key,
 )
 from adcompiler.api.derivative import KEPT, Code, Derivative, P, R_co
 from adcompiler.compile.modes import MODES, named
@@ -115,7 +115,7 @@ class EmittedDerivative(Derivative[P, R_co]):
             raise error
         tell_recorded(s.target, error)
         result = recorded(s, values, error)
-        self._refused[types_key(values)] = error
+        keep_refused(self._refused, types_key(values), error)
         return result
 
     def may_record(self, error: ADError) -> bool:

@@ -89,6 +89,18 @@ def users_level() -> int:
     return level
 
 
+MAX_KEPT = 2048
+"""How many types of arguments are kept with which a function is recorded."""
+
+
+def keep_refused(table: dict[Any, ADError], key: Any, error: ADError) -> None:
+    """Note that a function is recorded for some types; what is oldest goes, as each is found anew.
+    """
+    while len(table) >= MAX_KEPT:
+        del table[next(iter(table))]
+    table[key] = error
+
+
 def types_key(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return what tells calls apart of which some may be refused, and others not."""
     return REGISTRY.generation, *map(type_of, values)

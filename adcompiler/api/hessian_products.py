@@ -8,7 +8,7 @@ from typing import Any
 
 from adcompiler.api.derivative import Derivative
 from adcompiler.api.emitted import kept_derivative
-from adcompiler.api.fallback import falls_back, is_resolved_by_run, tell_recorded
+from adcompiler.api.fallback import falls_back, is_resolved_by_run, keep_refused, tell_recorded
 from adcompiler.api.hessians import call_types, directional
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.frames import with_users_frames
@@ -18,7 +18,7 @@ from adcompiler.typed.derivatives import MAKERS
 
 _ACCEPTED: weakref.WeakKeyDictionary[Derivative[..., Any], str] = weakref.WeakKeyDictionary()
 """The combination that is taken where the compiler refuses to push a tangent through a gradient."""
-_RECORDED: weakref.WeakKeyDictionary[Derivative[..., Any], set[Any]] = (
+_RECORDED: weakref.WeakKeyDictionary[Derivative[..., Any], dict[Any, ADError]] = (
     weakref.WeakKeyDictionary())
 """Gradients whose second derivatives the compiler refuses, with the types of arguments."""
 
@@ -43,7 +43,7 @@ def hvp(
         gradient = kept_derivative(function, "grad", 0)
         refused: ADError | None = None
         known = _ACCEPTED.get(gradient)
-        recorded = _RECORDED.get(gradient, set())
+        recorded = _RECORDED.get(gradient, {})
         if recorded and call_types(gradient, (x, *rest), kwargs) in recorded:
             return hvp(function, x, v, *rest, mode="fwd_adj", backend="record", **kwargs)
         for one in dict.fromkeys((known or "fwd_adj", "fwd_adj", "adj_fwd", "adj_adj")):
@@ -67,7 +67,8 @@ def hvp(
             product = hvp(function, x, v, *rest, mode="fwd_adj", backend="record", **kwargs)
         except ADError as second:
             raise refused_twice(refused, second) from None
-        _RECORDED.setdefault(gradient, set()).add(call_types(gradient, (x, *rest), kwargs))
+        keep_refused(
+            _RECORDED.setdefault(gradient, {}), call_types(gradient, (x, *rest), kwargs), refused)
         return product
     if mode == "adj_fwd" and not kwargs:
         along = kept_derivative(

@@ -20,7 +20,7 @@ from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.api.fallback import (
-    BY_BACKEND, because, falls_back, is_resolved_by_run, tell_recorded, types_key,
+    BY_BACKEND, because, falls_back, is_resolved_by_run, keep_refused, tell_recorded, types_key,
 )
 from adcompiler.api.keywords import suggesting
 from adcompiler.api.seeds import seeds_at_once
@@ -119,7 +119,8 @@ class Hessian(ComposedDerivative[P, Any]):
                 found = self.recording(*args, **kwargs)
             except ADError as second:
                 raise refused_twice(error, second) from None
-            self.refused[call_types(self.rows[0].gradient, args, kwargs)] = error
+            keep_refused(
+                self.refused, call_types(self.rows[0].gradient, args, kwargs), error)
             return found
 
     def may_record(self, error: ADError) -> bool:
@@ -191,6 +192,15 @@ class Hessian(ComposedDerivative[P, Any]):
         gradient = self.form(args, kwargs).rows[0].gradient
         s = gradient.specialisations
         return explained(s, s.values(gradient.bound(*args, **kwargs)), why)
+
+    def why_last_recorded(self) -> str | None:
+        if self.backend == "record":
+            return BY_BACKEND
+        if self.forms:
+            return list(self.forms.values())[-1].why_last_recorded()
+        if not self.refused or self.ran.options.mode != "grad":  # code of a Hessian ran
+            return None
+        return because(list(self.refused.values())[-1])
 
     def code(self, *args: Any, **kwargs: Any) -> Code:
         if self.forms is not None:

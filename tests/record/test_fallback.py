@@ -67,11 +67,16 @@ def test_what_is_looked_into_is_what_the_call_with_these_types_runs(runs: list[o
         derivative = make(by_name_or_not)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecordedWarning)
+            assert "recorded" not in repr(derivative), make
             derivative(X, "sin")
+            assert repr(derivative).endswith(" of by_name_or_not with respect to x, recorded>")
+            assert derivative.source.startswith("def by_name_or_not(x, how):"), make
             assert derivative.explain(X, "sin").backend == (
                 f"a recording of each call: test_fallback.py:{line}: which function is called "
                 "here depends on data"), make
             assert derivative.explain(X, 3).backend == "Python", make
+            derivative(X, 3)
+            assert "recorded" not in repr(derivative) + derivative.source, make
 
 
 def test_a_rule_that_is_registered_later_decides_again(runs: list[object]) -> None:
