@@ -16,6 +16,7 @@ from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.operators import NUMERIC
+from adcompiler.record.outputs import into, is_recorded, without_out
 from adcompiler.record.protocols import has_code, natively
 from adcompiler.record.single import recorded
 from adcompiler.record.tape import IDLE, RECORDING, parts_of, refused
@@ -48,6 +49,9 @@ def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     if REGISTRY.replacement(function) is None and not REGISTRY.has_rules(function):
         return UNRULED
     tape = RECORDING.tape
+    plain, named, out = without_out(function, args, kwargs)
+    if is_recorded(plain, named, out):
+        return into(out, HOOKS["call"](function, *plain, **named))
     given = (*args, *kwargs.values())
     if any(map(is_callback, given)):
         if isinstance(function, types.FunctionType) and any(
@@ -59,11 +63,6 @@ def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
         return constant(function, args, kwargs)
     facts = REGISTRY.facts(function)
     kwargs = {name: value for name, value in kwargs.items() if not name.startswith("overwrite_")}
-    if "out" in kwargs and kwargs["out"] is not None:
-        out = kwargs.pop("out")
-        result = HOOKS["call"](function, *args, **kwargs)
-        HOOKS["setitem"](result, out, ...)
-        return out
     if facts.changes is not None or (facts.writes and "out" not in facts.writes):
         raise refused(f"{display_name(function)}, which writes into what it is given",
                       "assign items instead", "recording")

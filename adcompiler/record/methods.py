@@ -17,6 +17,7 @@ from adcompiler.record.functions import HOOKS
 from adcompiler.record.items import of_array, position, write
 from adcompiler.record.operators import enter, is_of_objects, note_text
 from adcompiler.record.protocols import natively
+from adcompiler.record.outputs import into, is_recorded, without_out
 from adcompiler.record.single import recorded
 from adcompiler.record.tape import RECORDING, refused
 
@@ -29,6 +30,10 @@ def of_array_method(
     special = METHODS.get(name)
     if special is not None and isinstance(array, np.ndarray):
         return special(array, *args, **kwargs)
+    descriptor = getattr(np.ndarray if isinstance(array, np.ndarray) else type(array), name)
+    inputs, named, out = without_out(descriptor, (array, *args), kwargs)
+    if is_recorded(inputs, named, out):
+        return into(out, UFUNC_METHODS["call"](function, *inputs[1:], **named))
     given = (array, *args, *kwargs.values())
     if not any(map(tape.holds, given)):
         if tape.texts and name == "astype" and array.dtype.kind in "USV":
@@ -55,8 +60,6 @@ def of_array_method(
         result = view_of(function, name, args, kwargs)
         if result is not None:
             return result
-    descriptor = getattr(np.ndarray if isinstance(array, np.ndarray) else type(array), name)
-    out = kwargs.pop("out", None)
     if not REGISTRY.has_rules(descriptor) and isinstance(array, np.generic):
         plain = getattr(np, name, None)
         descriptor = plain if plain is not None and REGISTRY.has_rules(plain) else descriptor
@@ -66,19 +69,11 @@ def of_array_method(
         raise refused(f"`.{name}` of a value that carries a derivative", "use a function of NumPy",
                       "missing-rule")
     own = OWN.get(name)
-    if own is not None and isinstance(array, np.ndarray):
+    if own is not None and isinstance(array, np.ndarray) and len(args) <= 1:
         result = own(array, *args, **kwargs)
         if result is not None:
-            return out_of(result, out)
-    return out_of(recorded(descriptor, (array, *args), kwargs), out)
-
-
-def out_of(result: Any, out: Any) -> Any:
-    """Return a result, written into an array if that is asked for."""
-    if out is None:
-        return result
-    write(out, ..., result)
-    return out
+            return result
+    return recorded(descriptor, (array, *args), kwargs)
 
 
 VIEWS = frozenset({
@@ -277,17 +272,20 @@ def ufunc_method(
         return multiply_at(function, args)
     tape = RECORDING.tape
     bound = getattr(function, name)
+    plain, named, out = without_out(bound, args, kwargs)
+    if is_recorded(plain, named, out):
+        return into(out, ufunc_method(name, function, plain, named))
     if not tape.holds(args) and not tape.holds(kwargs):
         return natively(bound, *args, **kwargs)
     if REGISTRY.has_rules(bound):
         return recorded(bound, args, kwargs)
-    plain = {("add", "reduce"): np.sum, ("multiply", "reduce"): np.prod,
+    other = {("add", "reduce"): np.sum, ("multiply", "reduce"): np.prod,
              ("maximum", "reduce"): np.max, ("minimum", "reduce"): np.min,
              ("add", "accumulate"): np.cumsum, ("multiply", "accumulate"): np.cumprod,
              ("multiply", "outer"): np.multiply.outer}.get((function.__name__, name))
-    if plain is not None and name != "outer":
+    if other is not None and name != "outer":
         kwargs = dict(kwargs)
         if name == "reduce" and "axis" not in kwargs and len(args) < 2:
             kwargs["axis"] = 0
-        return UFUNC_METHODS["call"](plain, *args, **kwargs)
+        return UFUNC_METHODS["call"](other, *args, **kwargs)
     raise refused(f"`{display_name(bound)}`, which has no rule", "write a loop", "missing-rule")

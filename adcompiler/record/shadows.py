@@ -127,7 +127,9 @@ class Shadows:
         for place in self.views(array):
             g = place.copy() if g is None else g + place
             place[...] = 0
-        return g if g.any() else None
+        if not g.any():
+            return None
+        return once(g, array) if overlaps(array) else g
 
     def views(self, array: np.ndarray) -> list[np.ndarray]:
         """Return what stands beside the memory of an array: for each argument that lies there."""
@@ -162,6 +164,16 @@ def apart(place: Any, g: np.ndarray) -> tuple[Any, Any]:
             place[index] += g[index]
         return None, None
     return place, g
+
+
+def once(g: np.ndarray, array: np.ndarray) -> np.ndarray:
+    """Return a cotangent without those of elements that lie where an earlier one does."""
+    places = sum(np.ix_(*(
+        np.arange(n) * stride for n, stride in zip(array.shape, array.strides, strict=True))))
+    _, first = np.unique(np.broadcast_to(places, array.shape), return_index=True)
+    kept = np.zeros(array.size, bool)
+    kept[first] = True
+    return np.where(kept.reshape(array.shape), g, 0)
 
 
 def fitted(cotangent: Any, like: np.ndarray) -> np.ndarray:

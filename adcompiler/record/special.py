@@ -25,6 +25,7 @@ from adcompiler.record.items import (
 )
 from adcompiler.record.methods import average, total
 from adcompiler.record.operators import REAL, enter, note_text
+from adcompiler.record.outputs import into, is_recorded, without_out
 from adcompiler.record.protocols import followed, method_of, natively, reflected
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import OF_MATH
@@ -364,12 +365,11 @@ def of_array_sum(function: Any, method: Callable[..., Any]) -> Callable[..., Any
                 return found
         if isinstance(a, (list, tuple)) and tape.holds(a):
             a = HOOKS["gathered"](a)
+        (_, *plain), named, out = without_out(function, (a, *args), kwargs)
+        if is_recorded((a, *plain), named, out):
+            return into(out, apply(a, *plain, **named))
         if not tape.holds((a, args, kwargs)):
             return natively(function, a, *args, **kwargs)
-        if kwargs.get("out") is not None:
-            out = kwargs.pop("out")
-            setitem(recorded(function, (a, *args), kwargs), out, ...)
-            return out
         return recorded(function, (a, *args), kwargs)
 
     return apply
@@ -378,18 +378,15 @@ def of_array_sum(function: Any, method: Callable[..., Any]) -> Callable[..., Any
 def apply_dot(a: Any, b: Any, out: Any = None) -> Any:
     """Return ``np.dot``."""
     tape = RECORDING.tape
+    if out is not None and is_recorded((a, b), {}, out):
+        return into(out, apply_dot(a, b))
     if not tape.holds((a, b)):
-        return natively(np.dot, a, b) if out is None else setitem(np.dot(a, b), out, ...)
+        return natively(np.dot, a, b, out)
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim in (1, 2) and (
         b.ndim in (1, 2)
     ):
-        result = HOOKS["matmul"](a, b)
-    else:
-        result = recorded(np.dot, (a, b), {})
-    if out is not None:
-        setitem(result, out, ...)
-        return out
-    return result
+        return HOOKS["matmul"](a, b)
+    return recorded(np.dot, (a, b), {})
 
 
 def apply_copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
