@@ -87,6 +87,8 @@ class Copies:
         elif is_a(value, tuple) and hasattr(value, "_fields"):
             made = type(value)(*(self.of(item, apart) for item in value))
         elif is_record(value):
+            if not state_of(value):
+                return value  # it stands for itself, as a mark that something is not given
             made = record(type(value))
             self.enter(value, made, apart)
             for name, part in state_of(value).items():

@@ -15,7 +15,7 @@ from adcompiler.record.protocols import (
     PLAIN, defined_in_python, followed, method_of, native_operator, natively, reflected, unpackable,
 )
 from adcompiler.record.single import recorded
-from adcompiler.record.slopes import BINARY, UNARY
+from adcompiler.record.slopes import BINARY, UNARY, inverse
 from adcompiler.record.tape import NUMBERS, RECORDING, refused
 
 ADD, SUB, MUL, TRUEDIV = operator.add, operator.sub, operator.mul, operator.truediv
@@ -71,7 +71,7 @@ def truediv(a: Any, b: Any) -> Any:
         tape = RECORDING.tape
         i, j = tape.ids.get(id(a)), tape.ids.get(id(b))
         if i is not None or j is not None:
-            d = 1.0 / b
+            d = inverse(b)
             tape.ids[id(r)] = len(tape.entries)
             tape.entries.append((r, i, d, j, -r * d, TRUEDIV))
         return r

@@ -30,6 +30,11 @@ def minus_one(*_: Any) -> float:
     return -1.0
 
 
+def inverse(b: Any) -> Any:
+    """Return ``1 / b``, infinite where NumPy's quotients by one of Python's zeros are."""
+    return math.copysign(math.inf, b) if type(b) in (float, int, bool) and not b else 1.0 / b
+
+
 def by_base(a: Any, b: Any, r: Any) -> Any:
     """Return the slope of a power by its base."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
@@ -61,7 +66,7 @@ BINARY: dict[Any, tuple[Slope, Slope]] = {
     operator.add: (one, one),
     operator.sub: (one, minus_one),
     operator.mul: (lambda a, b, r: b, lambda a, b, r: a),
-    operator.truediv: (lambda a, b, r: 1.0 / b, lambda a, b, r: -r / b),
+    operator.truediv: (lambda a, b, r: inverse(b), lambda a, b, r: -r * inverse(b)),
     operator.pow: (by_base, by_exponent),
 }
 """Slopes of operators, for real and complex numbers and arrays of these."""

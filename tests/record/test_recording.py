@@ -338,3 +338,33 @@ def test_a_function_of_two_kinds_of_numbers():
     assert found[0] == pytest.approx(wanted[0], rel=1e-6)
     assert abs(found[1] - wanted[1]) < 4 * np.finfo(np.float32).eps * abs(w_size(z, x))
     assert type(found[0]) is complex and type(found[1]) is np.float32
+
+
+class Missing:
+    """What stands for an argument that is not given."""
+
+
+MISSING = Missing()
+
+
+def scaled(x, factor=MISSING):
+    return 2.0 * x if factor is MISSING else factor * x
+
+
+def test_marks_are_themselves() -> None:
+    assert value_and_grad(scaled, backend="record")(3.0) == (6.0, 2.0)
+    assert value_and_grad(scaled, backend="record")(3.0, 5.0) == (15.0, 5.0)
+    assert vjp(scaled, 3.0, MISSING, argnums=0, backend="record")[1](1.0) == 2.0
+
+
+def test_quotients_of_numpys_numbers_by_zero_do_not_raise() -> None:
+    def quotient(x):
+        r = math.sqrt(x[1] * x[1])
+        return x[0] / r if x[2] > 0 else np.sum(x / int(r))
+
+    x = np.array([2.0, 0.0, 1.0])
+    with np.errstate(all="ignore"):
+        value, slopes = value_and_grad(quotient, backend="record")(x)
+        assert value == math.inf and slopes[0] == math.inf
+        value, slopes = value_and_grad(quotient, backend="record")(-x)
+    assert math.isnan(value) and slopes[2] == math.inf

@@ -1,0 +1,42 @@
+"""Tests through the other engine: ``pytest --engine=record`` records what else is compiled.
+
+Values, effects and derivatives have to be the same; tests of emitted text, of refusals and of
+compiling fail then, or are skipped.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adcompiler.api.emitted import EmittedDerivative
+from adcompiler.record.entry import MODES, recorded
+from adcompiler.typed.derivatives import is_derivative
+
+
+def record_all() -> None:
+    """Let derivatives of functions be recorded, but those that the recorder itself compiles."""
+    compiled = EmittedDerivative._slow
+
+    def slow(self: Any, bound: tuple[Any, ...]) -> Any:
+        s = self.specialisations
+        code = getattr(s.target.function, "__code__", None)
+        own = code is not None and code.co_filename.startswith("<recorded call")
+        if own or s.options.mode not in MODES or is_derivative(s.function):
+            return compiled(self, bound)
+        return recorded(s, s.values(bound))
+
+    EmittedDerivative._slow = slow  # type: ignore[method-assign]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option."""
+    parser.addoption("--engine", choices=("python", "record"), default="python",
+                     help="what derivatives come from: compiled Python, or recordings")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Change the engine."""
+    if config.getoption("--engine") == "record":
+        record_all()
