@@ -37,6 +37,10 @@ def pytest_addoption(parser):
         help="run the tests of these lanes: the first, or both of what is named",
     )
     parser.addoption(
+        "--engine", choices=("python", "record"), default="python",
+        help="what derivatives come from: compiled Python, or recordings",
+    )
+    parser.addoption(
         "--slice", default="", metavar="K/N", help="of the second lane run the Kth of N parts",
     )
     parser.addoption(
@@ -54,6 +58,10 @@ def pytest_configure(config):
     if not config.option.lane:
         named = config.args_source == pytest.Config.ArgsSource.ARGS
         config.option.lane = "both" if named else "first"
+    if config.option.engine == "record":
+        from tests.engine import record_all
+
+        record_all()
     if config.option.measured or config.option.measured_only:
         config.pluginmanager.register(Measured(config))
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.record.entry import MODES, recorded
 from adcompiler.typed.derivatives import is_derivative
@@ -29,14 +27,3 @@ def record_all() -> None:
 
     EmittedDerivative._slow = slow  # type: ignore[method-assign]
 
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option."""
-    parser.addoption("--engine", choices=("python", "record"), default="python",
-                     help="what derivatives come from: compiled Python, or recordings")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Change the engine."""
-    if config.getoption("--engine") == "record":
-        record_all()

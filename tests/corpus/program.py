@@ -99,9 +99,12 @@ def pulled_back(case: Case) -> tuple[Any, ...]:
     """Return the gradient by ``vjp``, of which the pullback can be called again."""
     positions = case.program.positions
     args = copy.deepcopy(case.args)
-    value, pullback = check_state(
-        case.program.function, lambda *a: vjp(case.program.function, *a, argnums=positions), args,
-        leaves_args=False)
+
+    def halves(*args: Any) -> tuple[Any, Any]:
+        value, pullback = vjp(case.program.function, *args, argnums=positions)
+        return copy.deepcopy(value), pullback  # it may be an argument, which is put back
+
+    value, pullback = check_state(case.program.function, halves, args, leaves_args=False)
     same(value, case.value, "the value of vjp", exact=False)
     bars: tuple[Any, ...] = pullback(copy.deepcopy(case.weights))
     kept = copy.deepcopy(bars)
