@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from adcompiler.errors import InternalError, SourceNotFoundError
 from adcompiler.frontend.bytecode_file import is_from_present_file
+from adcompiler.frontend.forwarders import written
 from adcompiler.frontend.reloaded import find_in_module, find_moved
 from adcompiler.frontend.same_code import compiles_to, has_signature_of
 from adcompiler.ops.made_texts import kept_lines
@@ -87,7 +88,7 @@ class Extent:
 
 
 UNPICKLED = "<dynamic-code>"
-"""The file of a function that cloudpickle took along by value; its module's is in its globals."""
+"""The file of a function that cloudpickle took along; that of its module is in its globals."""
 COMMAND = "<string>"
 """The file of what ``exec`` is given, and since Python 3.13 also of the text of ``python -c``."""
 
@@ -107,6 +108,7 @@ def read_source(function: Callable[..., Any]) -> SourceText:
     compiles = functools.partial(compiles_to, live=code, module=module)
     if not lines:
         found = find_in_module(code, module, lambda code, lines: _find(code, lines, compiles))
+        found = found or written(code, compiles, SourceText)
         if found is None:
             raise without_text(function, code)
         return found
@@ -119,9 +121,10 @@ def read_source(function: Callable[..., Any]) -> SourceText:
             code, lines, lambda code, lines: _find(code, lines, compiles))
     if found is None and is_from_present_file(code, module):
         found = _find(code, lines, functools.partial(has_signature_of, live=code))
-    if found is None and code.co_filename == COMMAND:
-        raise without_text(function, code)
+    found = found or written(code, compiles, SourceText)
     if found is None:
+        if code.co_filename == COMMAND:
+            raise without_text(function, code)
         raise SourceNotFoundError(
             f"the source of {_described(function)} has changed since it was imported: the text at "
             f"{code.co_filename}:{code.co_firstlineno} does not compile to the code that runs. "
@@ -145,9 +148,7 @@ def parse_function(function: Callable[..., Any]) -> ParsedFunction:
     return ParsedFunction(source, _parsed(source))
 
 
-# ---------------------------------------------------------------------------------------------
-# Where the text comes from
-# ---------------------------------------------------------------------------------------------
+# -- where the text comes from ---------------------------------------------------------------------
 
 
 def _code_of(function: Callable[..., Any]) -> CodeType:
@@ -169,6 +170,8 @@ def _described(function: Callable[..., Any]) -> str:
 def _lines_of(code: CodeType, module: dict[str, Any]) -> list[str]:
     # Looked up on the module at each call: doctest replaces linecache.getlines while it runs.
     lines = linecache.getlines(code.co_filename, module)
+    if not lines and code.co_filename.startswith("<frozen "):  # a part of Python
+        lines = linecache.getlines(str(module.get("__file__", "")))
     if not lines:
         # Newer REPLs (3.13.1 on) file what was typed under the code object, not the file name.
         by_code = getattr(linecache, "_getlines_from_code", None)

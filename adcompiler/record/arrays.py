@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.record.derived import derived, is_derived, plain, plain_in
+from adcompiler.record.derived import of_ufunc as of_derived
 from adcompiler.record.entries import Elementwise, Gathered, Linear
 from adcompiler.record.functions import HOOKS, hooked
 from adcompiler.record.items import of_array, write
@@ -30,20 +33,41 @@ def of_ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         type(arg) in SIMPLE for arg in args
     ) and not any(map(is_of_objects, args)):
         return elementwise(function, args)
-    override = overriding((*args, *kwargs.values()))
+    given = kwargs.get("out")
+    if given is not None and not isinstance(given, tuple):
+        given = (given,)
+    override = overriding((*args, *(given or ())))
     if override is not None:
+        if given is not None:
+            kwargs = {**kwargs, "out": given}
         result = UFUNC_METHODS["call"](override[0], override[1], function, "__call__", *args,
                                        **kwargs)
         return result
+    return without_override(function, args, kwargs)
+
+
+def without_override(
+    function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Call a universal function as NumPy does it, whatever classes say."""
     tape = RECORDING.tape
     out = kwargs.get("out")
     if out is None and len(args) > function.nin:
         args, kwargs = args[: function.nin], {**kwargs, "out": args[function.nin :]}
         out = kwargs["out"]
+    if out is Ellipsis or (isinstance(out, tuple) and out[0] is Ellipsis):  # never a number
+        found = UFUNC_METHODS["call"](function, *args, **{**kwargs, "out": None})
+        return found if isinstance(found, np.ndarray) else array_of(found)
+    if isinstance(out, tuple) and all(each is None for each in out):
+        kwargs, out = {**kwargs, "out": None}, None
+    if out is None:
+        kwargs.pop("out", None)
+    if not any(map(tape.holds, args)) and out is None:
+        return natively(function, *args, **kwargs)
+    if any(map(is_derived, (*args, *(out if isinstance(out, tuple) else (out,))))):
+        return of_derived(without_override, function, args, kwargs)
     if out is not None:
         return with_out(function, args, kwargs, out)
-    if not any(map(tape.holds, args)):
-        return natively(function, *args, **kwargs)
     if REGISTRY.inactive(function) is not None:
         return natively(function, *args, **kwargs)
     args = tuple(gathered(a) if isinstance(a, Sequence) and tape.holds(a) else a for a in args)
@@ -89,17 +113,7 @@ def overriding(values: tuple[Any, ...]) -> tuple[Any, Any] | None:
         found = method_of(cls, "__array_ufunc__")
         if found is not None:
             return found, value
-        if isinstance(value, np.ndarray):
-            refuse_class(value)
     return None
-
-
-def refuse_class(value: Any) -> None:
-    """Refuse arrays of other classes that carry a derivative."""
-    if RECORDING.tape.is_active(value):
-        raise refused(
-            f"an array of the class `{type(value).__name__}`, which carries a derivative",
-            "use a plain array: np.asarray(...)", "array-classes")
 
 
 def with_out(
@@ -140,7 +154,7 @@ def broadcast(value: Any, shape: tuple[int, ...]) -> Any:
 def gathered(value: Any, dtype: Any = None, **options: Any) -> Any:
     """Return the array of numbers and arrays in a container, recorded."""
     tape = RECORDING.tape
-    value = listed(value, dtype is not None and np.dtype(dtype).kind in "fc")
+    value = listed(plain_in(value), dtype is not None and np.dtype(dtype).kind in "fc")
     if tape.texts and holds_text(value) and dtype is not None:
         raise refused("numbers read from text, after a value that carries a derivative was written "
                       "as text", "keep the numbers themselves", "disguised-numbers")
@@ -176,7 +190,7 @@ def listed(value: Any, numbers: bool = False) -> Any:
     if isinstance(value, (list, tuple)):
         return [listed(item, numbers) for item in value]
     if isinstance(value, (np.ndarray, *NUMBERS, int, str, bytes)) or value is None:
-        return value
+        return plain(value)
     like = followed(value, "__array__")
     if like is not None:
         return like(value)
@@ -200,6 +214,9 @@ def find_leaves(value: Any, place: tuple[int, ...], leaves: list[Any]) -> None:
 @hooked
 def copied(array: np.ndarray) -> np.ndarray:
     """Return a copy of an array, recorded."""
+    if type(array) is not np.ndarray:
+        made = derived(copied(plain(array)), type(array), array)
+        return made  # type: ignore[no-any-return]
     made = array.copy()
     if RECORDING.tape.is_active(array):
         enter(Linear("copy", array, made, lambda d: d, lambda g: g))
@@ -220,17 +237,20 @@ def renewed(made: Any, number: Any) -> Any:
 
 def as_array(
     value: Any, dtype: Any = None, *args: Any, copy: Any = "default", always: bool = False,
-    **options: Any,
+    own: Any = None, subok: bool = False, **options: Any,
 ) -> Any:
-    """Return what ``np.array``, with ``always``, or ``np.asarray`` gives."""
-    own = np.array if always else np.asarray
+    """Return what ``np.array``, with ``always``, or ``np.asarray`` gives, or ``own`` does."""
+    own = own or (np.array if always else np.asarray)
     if copy != "default":
         options["copy"] = copy
     tape = RECORDING.tape
     if args or not tape.holds(value):
+        if subok and always:
+            options["subok"] = True
         return natively(own, value, dtype, *args, **options)
     if isinstance(value, np.ndarray):
-        refuse_subclass(value)
+        if type(value) is not np.ndarray:
+            return as_array_of_derived(value, dtype, subok, own, {**options, "always": always})
         result = own(value, dtype, **options)
         if is_of_objects(value) or is_of_objects(result) or result.dtype.kind not in "fc":
             return refuse_objects(value, result)
@@ -251,12 +271,24 @@ def as_array(
         view = natively(np.asarray, value)
         if tape.is_active_array(view):  # it shows its memory
             return as_array(view, dtype, always=always, **options)
-        if HOOKS["iterate"](value) is value:
+        if isinstance(value, collections.deque):
+            value = list(value)
+        elif HOOKS["iterate"](value) is value:
             raise refused(
                 f"an array made of a `{cls.__name__}`, which carries a derivative",
                 "make it of a list", "recording")
-    options.pop("subok", None)
     return gathered(value, dtype, **options)
+
+
+def as_array_of_derived(
+    value: Any, dtype: Any, keeps: bool, own: Any, options: dict[str, Any]
+) -> Any:
+    """Return what ``own``, one of NumPy's, makes of an array of a derived class."""
+    always = options["always"] and options.get("copy", True) is not False
+    if keeps and not always and (dtype is None or np.dtype(dtype) == value.dtype):
+        return value
+    result = as_array(plain(value), dtype, own=own, **options)
+    return derived(result, type(value), value) if keeps else result
 
 
 def refuse_objects(value: np.ndarray, result: np.ndarray) -> np.ndarray:
@@ -279,7 +311,8 @@ def converted(value: np.ndarray, result: np.ndarray) -> Linear:
         result.dtype), lambda g: g.reshape(shape))
 
 
-def refuse_subclass(value: np.ndarray) -> None:
-    """Refuse arrays of derived classes whose views run code."""
-    if type(value) is not np.ndarray:
-        refuse_class(value)
+@hooked
+def array_of(number: Any) -> np.ndarray:
+    """Return a number as an array without axes, recorded."""
+    made: np.ndarray = as_array(number)
+    return made

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.record.derived import derived, is_derived, plain
 from adcompiler.record.entries import Linear
 from adcompiler.record.functions import HOOKS, hooked
 from adcompiler.record.items import flat_of, write
@@ -53,6 +54,21 @@ def attribute(obj: Any, name: str) -> Any:
     return of_instance(obj, name)
 
 
+def attribute_itself(obj: Any, name: str) -> Any:
+    """Return what ``object.__getattribute__`` gives: ``__getattr__`` is not asked."""
+    if isinstance(obj, (np.ndarray, np.generic, float, complex, type)):
+        return attribute(obj, name)
+    for base in type(obj).__mro__:
+        if name in vars(base):
+            found = vars(base)[name]
+            if isinstance(found, property) and method_of(type(found), "__get__") is None:
+                if found.fget is None:
+                    raise AttributeError(name)
+                return HOOKS["call"](found.fget, obj)
+            return of_class(obj, found, name)
+    return object.__getattribute__(obj, name)
+
+
 def of_super(obj: Any, name: str) -> Any:
     """Return what ``super().name`` is; properties of the class are computed."""
     mro: Any = type(obj.__self__).__mro__
@@ -69,12 +85,12 @@ def of_super(obj: Any, name: str) -> Any:
 
 def of_class(obj: Any, found: Any, name: str) -> Any:
     """Return an attribute that a class has under a name, for an instance."""
-    if isinstance(found, property):
+    kind: Any = type(found)
+    get = method_of(kind, "__get__")
+    if isinstance(found, property) and get is None:
         if found.fget is None:
             raise AttributeError(name)
         return call_getter(found.fget, obj, name)
-    kind: Any = type(found)
-    get = method_of(kind, "__get__")
     if get is not None:
         is_data = hasattr(kind, "__set__") or hasattr(kind, "__delete__")
         own = getattr(obj, "__dict__", {})
@@ -84,6 +100,8 @@ def of_class(obj: Any, found: Any, name: str) -> Any:
             made = own[name] = HOOKS["call"](found.func, obj)
             return made
         return HOOKS["call"](get, found, obj, type(obj))
+    if method_of(type(obj), "__getattribute__") is not None:
+        return object.__getattribute__(obj, name)
     return getattr(obj, name)
 
 
@@ -120,8 +138,19 @@ def of_number(obj: Any, name: str) -> Any:
                 break
         else:
             return of_instance(obj, name)
-    result = getattr(obj, name)
     tape = RECORDING.tape
+    if cls is not np.ndarray and issubclass(cls, np.ndarray) and tape.is_active(obj):
+        if name == "base" or hasattr(object, name) or name in INERT_OF_ARRAYS:
+            return getattr(obj, name)
+        inside = plain(obj)
+        found = of_number(inside, name)
+        if found is inside:
+            return obj
+        if callable(found) and not isinstance(found, np.ndarray):
+            return getattr(obj, name)
+        return derived(found, cls, obj) if isinstance(found, np.ndarray) else (
+            getattr(obj, name) if isinstance(found, np.flatiter) else found)
+    result = getattr(obj, name)
     if not tape.is_active(obj) or name in INERT_OF_ARRAYS or result is obj or callable(result):
         return result
     if isinstance(result, np.ndarray):
@@ -152,27 +181,37 @@ def set_attribute(value: Any, obj: Any, name: str) -> None:
     method = method_of(cls, "__setattr__")
     if method is not None:
         HOOKS["call"](method, obj, name, value)
-        return
+    else:
+        set_itself(obj, name, value)
+
+
+def set_itself(obj: Any, name: str, value: Any) -> None:
+    """Do what ``object.__setattr__`` does: ``__setattr__`` of the class is not asked."""
+    cls: Any = type(obj)
     for base in cls.__mro__:
         if name in vars(base):
             found = vars(base)[name]
-            if isinstance(found, property) and found.fset is not None:
-                HOOKS["call"](found.fset, obj, value)
-                return
             kind: Any = type(found)
             setter = method_of(kind, "__set__")
             if setter is not None:
                 HOOKS["call"](setter, found, obj, value)
                 return
+            if isinstance(found, property) and found.fset is not None:
+                HOOKS["call"](found.fset, obj, value)
+                return
             break
     if isinstance(obj, np.ndarray):
         set_of_array(value, obj, name)
-        return
-    setattr(obj, name, value)
+    elif method_of(cls, "__setattr__") is not None:
+        object.__setattr__(obj, name, value)
+    else:
+        setattr(obj, name, value)
 
 
 def set_of_array(value: Any, array: np.ndarray, name: str) -> None:
     """Do ``array.name = value``."""
+    if is_derived(array) and name in ("real", "imag", "flat"):
+        array = plain(array)
     if name in ("real", "imag"):
         write(getattr(array, name), ..., value)
     elif name == "flat":
@@ -193,14 +232,26 @@ def del_attribute(obj: Any, name: str) -> None:
     method = followed(obj, "__delattr__")
     if method is not None:
         method(obj, name)
-        return
+    else:
+        del_itself(obj, name)
+
+
+def del_itself(obj: Any, name: str) -> None:
+    """Do what ``object.__delattr__`` does."""
     found = next((vars(base)[name] for base in type(obj).__mro__ if name in vars(base)), None)
     kind: Any = type(found)
-    if isinstance(found, property) and found.fdel is not None:
-        HOOKS["call"](found.fdel, obj)
-    elif method_of(kind, "__delete__") is not None:
+    if method_of(kind, "__delete__") is not None:
         HOOKS["call"](method_of(kind, "__delete__"), found, obj)
+    elif isinstance(found, property) and found.fdel is not None:
+        HOOKS["call"](found.fdel, obj)
+    elif method_of(type(obj), "__delattr__") is not None:
+        object.__delattr__(obj, name)
     else:
         delattr(obj, name)
 
+
+OF_OBJECTS: dict[str, Any] = {
+    "__setattr__": set_itself, "__getattribute__": attribute_itself, "__delattr__": del_itself,
+}
+"""What methods of ``object`` do, followed."""
 

@@ -18,8 +18,10 @@ import numpy as np
 
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.record.arrays import UFUNC_METHODS, of_ufunc
+from adcompiler.record.attributes import OF_OBJECTS
 from adcompiler.record.checkpoints import CHECKPOINTS
 from adcompiler.record.classes import made_by_new, made_of, of_class
+from adcompiler.record.derived import holds_derived, is_transparent, leading, through
 from adcompiler.record.known import UNRULED, by_rule, captures, is_callback, is_native, unknown
 from adcompiler.record.methods import of_array_method, ufunc_method
 from adcompiler.record.functions import HOOKS, MADE, hooked, is_rewritten, rewritten
@@ -27,14 +29,14 @@ from adcompiler.record.movers import MOVERS, OF_METHODS, moved
 from adcompiler.record.entries import Elementwise
 from adcompiler.record.operators import NUMERIC, enter
 from adcompiler.record.slopes import BINARY, UNARY
-from adcompiler.record.protocols import method_of, natively
+from adcompiler.record.protocols import UFUNCS, method_of, natively
 from adcompiler.record.single import recorded
 from adcompiler.record.special import SPECIAL
 from adcompiler.record.tape import RECORDING, refused
 from adcompiler.runtime.external import ExternalFunction
 from adcompiler.runtime.records import HEAP_TYPE
+from adcompiler.errors import ADError, SourceNotFoundError
 from adcompiler.typed.derivatives import MAKERS
-from adcompiler.errors import SourceNotFoundError
 from adcompiler.typed.derivatives import is_derivative
 
 FUNCTIONS = frozenset({
@@ -151,19 +153,26 @@ def of_builtin(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
             return made_by_new(function, owner, args, kwargs)
         known = by_rule(function, args, kwargs)
         return unknown(function, args, kwargs) if known is UNRULED else known
+    if function.__name__ == "__pow__" and args[1:] == (None,):
+        args = args[:1]
     if isinstance(owner, NUMERIC) or (isinstance(owner, np.ndarray) and args):
         hook = OPERATORS.get(function.__name__)
         if hook is not None and len(args) <= 1 and not kwargs:
+            if isinstance(owner, np.ndarray) and args and type(owner) is not np.ndarray:
+                return of_slot(function.__name__.strip("_"), owner, args[0])
             if type(owner).__flags__ & HEAP_TYPE:
                 return by_slot(function, owner, args)
             return hook(owner, *args)
     if isinstance(owner, np.ndarray):
+        if function.__name__[2:-2] in HOOKS and function.__name__.startswith("__i") and args:
+            return HOOKS[function.__name__[2:-2]](owner, *args)
         return of_array_method(function, owner, args, kwargs)
     if isinstance(owner, np.ufunc):
         return ufunc_method(function.__name__, owner, args, kwargs)
     if type(function) is types.MethodWrapperType and getattr(
         type_with(owner), function.__name__, None) is getattr(object, function.__name__, ()):
-        return function(*args, **kwargs)  # as super().__init__() of a class without bases
+        own = OF_OBJECTS.get(function.__name__)  # as super().__init__() of a class without bases
+        return natively(function, *args, **kwargs) if own is None else own(owner, *args)
     if isinstance(owner, (types.MemberDescriptorType, types.GetSetDescriptorType)):
         return function(*args, **kwargs)  # an attribute, which a slot keeps
     plain = OF_METHODS.get((type_with(owner), function.__name__))
@@ -178,6 +187,8 @@ def by_slot(function: Any, owner: Any, args: tuple[Any, ...]) -> Any:
     """Call the method in C of an operator for an instance whose class has one of its own."""
     tape = RECORDING.tape
     made = function(*args)
+    if function.__name__ in ("__float__", "__pos__", "__complex__"):
+        return HOOKS["renewed"](made, owner)
     if not tape.holds((owner, *args)) or made is NotImplemented or isinstance(made, bool):
         return made
     name = function.__name__.strip("_")
@@ -189,6 +200,15 @@ def by_slot(function: Any, owner: Any, args: tuple[Any, ...]) -> Any:
                       "derivative", "use the operator", "recording")
     enter(Elementwise(op, given, made, slopes))
     return made
+
+
+def of_slot(name: str, owner: np.ndarray, other: Any) -> Any:
+    """Call the method in C of an operator for an array of a derived class."""
+    swapped = name not in UFUNCS and name[1:] in UFUNCS
+    ufunc = UFUNCS[name[1:] if swapped else name]
+    if getattr(type(other), "__array_ufunc__", owner) is None:
+        return NotImplemented
+    return call(ufunc, other, owner) if swapped else call(ufunc, owner, other)
 
 
 def type_with(owner: Any) -> Any:
@@ -233,12 +253,18 @@ def of_c_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     plain = MOVERS.get(function)
     if plain is not None:
         return plain(*args, **kwargs)
-    if args and isinstance(function, (types.MethodDescriptorType, types.WrapperDescriptorType)):
-        bound = getattr(args[0], function.__name__, None)
-        owner = getattr(bound, "__self__", None)
-        if owner is args[0] and isinstance(bound, types.BuiltinFunctionType):
-            return of_builtin(bound, args[1:], kwargs)
+    kind = type(function)
+    if kind in (types.MethodDescriptorType, types.WrapperDescriptorType) and args and (
+        issubclass(type(args[0]), function.__objclass__)
+    ):
+        return of_builtin(function.__get__(args[0]), args[1:], kwargs)
+    if function.__module__ == "scipy.sparse._sparsetools":
+        return of_sparse_tool(function, args)
     known = by_rule(function, args, kwargs)
+    if known is UNRULED and str(function.__module__).partition(".")[0] == "numpy":
+        public = getattr(np, function.__name__, None)
+        if getattr(public, "_implementation", None) is function:
+            return of_ruled(public, args, kwargs)
     return unknown(function, args, kwargs) if known is UNRULED else known
 
 
@@ -270,31 +296,24 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         return remembered(function, args, kwargs)
     if issubclass(kind, ExternalFunction):
         return of_external(function, args, kwargs)
+    if all(hasattr(kind, name) for name in ("_self_wrapper", "_self_instance", "_self_binding")):
+        return of_wrapper(function, args, kwargs)
     own = method_of(kind, "__call__")
     if own is not None and not is_derivative(function) and not (
         REGISTRY.is_registered(own)) and keeps_identity(function) is False:
         return call(own, function, *args, **kwargs)
+    if kind is DISPATCHER:
+        return of_dispatched(function, args, kwargs)
     special = SPECIAL.get(function) if hashable(function) else None
     if special is not None:
         return special(*args, **kwargs)
     if is_derivative(function):
         return recorded(function, args, kwargs) if RECORDING.tape.holds(
             (args, kwargs)) else natively(function, *args, **kwargs)
-    if kind is DISPATCHER:
-        plain = MOVERS.get(function)
-        if plain is not None:
-            return plain(*args, **kwargs)
-        known = by_rule(function, args, kwargs)
-        if known is not UNRULED:
-            return known
-        inside = getattr(function, "_implementation", None)
-        if isinstance(inside, types.FunctionType):
-            return of_function(inside, args, kwargs)
-        return unknown(function, args, kwargs)
     if kind.__module__ == "functools" and hasattr(function, "func"):  # singledispatch
         return call(function.func, *args, **kwargs)
     if (kind.__module__ or "").partition(".")[0] == "numba":
-        return unknown(function, args, kwargs)
+        return of_numba(function, args, kwargs)
     known = by_rule(function, args, kwargs)
     if known is not UNRULED:
         return known
@@ -304,6 +323,121 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if method is not None:
         return call(method, function, *args, **kwargs)
     return unknown(function, args, kwargs)
+
+
+def of_dispatched(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function of NumPy that asks the classes of its arguments for their own."""
+    given = (*args, *kwargs.values())
+    for value in given:
+        for each in value if type(value) in (list, tuple) else (value,):
+            own = method_of(type(each), "__array_function__")
+            if own is not None:
+                found = call(own, each, function, classes_in(given), args, kwargs)
+                if found is not NotImplemented:
+                    return found
+    inside = getattr(function, "_implementation", None)
+    if holds_derived(given) and any(map(RECORDING.tape.holds, given)):
+        cls: Any = type(leading(given))
+        if not isinstance(inside, types.FunctionType) or is_independent(function) or (
+            REGISTRY.has_rules(function) and is_transparent(cls)
+        ):
+            return through(function, args, kwargs)
+        return of_function(inside, args, kwargs)
+    return of_ruled(function, args, kwargs)
+
+
+def of_ruled(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function of NumPy with arguments whose classes have no other."""
+    plain = SPECIAL.get(function) or MOVERS.get(function)
+    if plain is not None:
+        return plain(*args, **kwargs)
+    known = by_rule(function, args, kwargs)
+    if known is not UNRULED:
+        return known
+    inside = getattr(function, "_implementation", None)
+    if isinstance(inside, types.FunctionType):
+        return of_function(inside, args, kwargs)
+    return unknown(function, args, kwargs)
+
+
+def is_independent(function: Any) -> bool:
+    """Say whether a function of NumPy takes arrays of derived classes for plain ones."""
+    return function.__module__ == "numpy.linalg" or function.__name__ in ("unique", "broadcast_to")
+
+
+def of_sparse_tool(function: Any, args: tuple[Any, ...]) -> Any:
+    """Call a function in C below SciPy's sparse matrices."""
+    from adcompiler.record.sparse_tools import hook_of  # imports them
+
+    hook = hook_of(function)
+    return unknown(function, args, {}) if hook is None else hook(*args)
+
+
+def classes_in(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the classes of arguments that have ``__array_function__``, each once."""
+    found = {
+        type(each): None for value in given
+        for each in (value if type(value) in (list, tuple) else (value,))
+        if hasattr(type(each), "__array_function__")}
+    return tuple(found)
+
+
+def of_numba(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call what numba compiled: its text in Python, where that gives the same numbers."""
+    inside = getattr(function, "py_func", None)
+    if not isinstance(inside, types.FunctionType) or not RECORDING.tape.holds((args, kwargs)):
+        return unknown(function, args, kwargs)
+    copies, named = apart((args, kwargs))
+    try:
+        wanted = function(*copies, **named)
+    except Exception:
+        return of_function(inside, args, kwargs)  # which raises, too
+    problem = ""
+    try:
+        found = of_function(inside, args, kwargs)
+    except ADError:
+        raise
+    except Exception as error:
+        problem = f"{type(error).__name__}: {error}"
+    if problem or not agrees((found, args, kwargs), (wanted, copies, named)):
+        raise refused(
+            f"`{function.__name__}`, which numba compiled: its text in Python does something else "
+            f"{f'({problem})' if problem else ''}", "call the function in Python", "recording")
+    return found
+
+
+def apart(value: Any) -> Any:
+    """Return copies of what numba may write into."""
+    if isinstance(value, np.ndarray):
+        return np.array(value)
+    if type(value) in (tuple, list):
+        return type(value)(map(apart, value))
+    return {k: apart(v) for k, v in value.items()} if type(value) is dict else value
+
+
+def agrees(one: Any, two: Any) -> bool:
+    """Say whether two values hold the same numbers, but for rounding."""
+    if isinstance(one, (np.ndarray, *NUMERIC)) and isinstance(two, (np.ndarray, *NUMERIC)):
+        return np.shape(one) == np.shape(two) and bool(
+            np.allclose(one, two, rtol=1e-9, atol=1e-300, equal_nan=True))
+    if isinstance(one, (tuple, list)) and isinstance(two, (tuple, list)):
+        return len(one) == len(two) and all(map(agrees, one, two))
+    if isinstance(one, dict) and isinstance(two, dict):
+        return one.keys() == two.keys() and all(agrees(one[k], two[k]) for k in one)
+    return one is two or (isinstance(one, str) and one == two)
+
+
+def of_wrapper(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a wrapper of ``wrapt``, whose class in C hands a call on to a function in Python."""
+    inside, instance = function.__wrapped__, function._self_instance
+    if instance is None:
+        bound = getattr(function, "_self_parent", None) is not None
+        if bound and function._self_binding in ("function", "instancemethod", "callable"):
+            instance, args = args[0], args[1:]
+            inside = functools.partial(inside, instance)
+        else:
+            instance = getattr(inside, "__self__", None)
+    return call(function._self_wrapper, inside, instance, args, kwargs)
 
 
 def keeps_identity(function: Any) -> bool:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import types
 from typing import Any
 
+import numpy as np
+
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.record.derived import derived, plain
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.known import UNRULED, by_rule, is_native, unknown
 from adcompiler.record.movers import MOVERS
@@ -139,4 +142,11 @@ def made_by_new(
         return HOOKS["renewed"](function(*args, **kwargs), args[1])
     if issubclass(cls, BaseException):
         return function(*args, **kwargs)
+    if owner is np.ndarray:
+        made = np.ndarray.__new__(np.ndarray, *map(plain, args[1:]), **kwargs)
+        return derived(made, cls, None)
+    if owner.__module__.rpartition(".")[2] == "_wrappers" and hasattr(owner, "__wrapped__") and (
+        not RECORDING.tape.holds((args[1:], kwargs))
+    ):
+        return function(*args, **kwargs)  # a proxy of `wrapt`: calls of its wrappers are followed
     return unknown(function, args, kwargs)

@@ -18,7 +18,9 @@ import numpy as np
 
 from adcompiler.record.tape import NUMBERS, Group, Tape, bounds, overlaps, refused
 from adcompiler.runtime.reading import is_a
-from adcompiler.runtime.records import is_record, record, state_of
+from adcompiler.runtime.records import (
+    drop_attribute, is_record, keep_attribute, record, state_of,
+)
 
 CONSTANTS = (int, str, bytes, type, types.ModuleType, types.FunctionType,
              types.BuiltinFunctionType, type(None))
@@ -92,7 +94,7 @@ class Copies:
             made = record(type(value))
             self.enter(value, made, apart)
             for name, part in state_of(value).items():
-                object.__setattr__(made, name, self.of(part, apart))
+                keep_attribute(made, name, self.of(part, apart))
         elif is_a(value, types.MethodType):
             made = types.MethodType(value.__func__, self.of(value.__self__, False))
         elif is_a(value, (np.random.Generator, np.random.RandomState)):
@@ -146,9 +148,9 @@ class Copies:
             elif is_record(value):
                 state = state_of(made)
                 for name in state_of(value).keys() - state.keys():
-                    object.__delattr__(value, name)
+                    drop_attribute(value, name)
                 for name, part in state.items():
-                    object.__setattr__(value, name, handed.of(part, False))
+                    keep_attribute(value, name, handed.of(part, False))
         return handed.result
 
 

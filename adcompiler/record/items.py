@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import functools
 import operator
 import types
@@ -10,11 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.record import buffers
+from adcompiler.record.derived import derived, plain, plain_in
 from adcompiler.record.entries import Gather, Linear, Write
 from adcompiler.record.functions import HOOKS, hooked, is_rewritten
 from adcompiler.record.operators import enter, truth
 from adcompiler.record.protocols import (
     CONTAINERS, PLAIN, followed, items_of, managed, method_of, native_operator, natively,
+    watched,
 )
 from adcompiler.record.tape import ESCAPED, NUMBERS, RECORDING, parts_of, refused
 
@@ -46,12 +50,13 @@ def getitem(obj: Any, index: Any) -> Any:
             made = obj[index] = HOOKS["call"](factory)
             return made
     if isinstance(obj, np.ndarray):
-        refuse_subclass(obj)
-        return of_array(obj, index)
+        return of_array(obj, position(index))
     if isinstance(obj, np.generic) and RECORDING.tape.is_active(obj):
         return of_array(as_array(obj), index)
     if isinstance(obj, np.flatiter) and RECORDING.tape.is_active(obj.base):
         return of_array(flat_of(obj), index)
+    if isinstance(obj, array.array):
+        return buffers.item(obj, position(index))
     if isinstance(obj, (*CONTAINERS, types.MappingProxyType)):
         return natively(operator.getitem, obj, index)
     return native_operator(operator.getitem, obj, index)
@@ -69,17 +74,9 @@ def position(index: Any) -> Any:
     return index if method is None else method(index)
 
 
-def refuse_subclass(array: np.ndarray) -> None:
-    """Refuse an array of a class that may give views and results a code of its own."""
-    if type(array) is not np.ndarray and RECORDING.tape.is_active(array):
-        raise refused(
-            f"an array of the class `{type(array).__name__}`, which carries a derivative",
-            "use a plain array: np.asarray(...)", "array-classes")
-
-
 def flat_of(obj: Any) -> np.ndarray:
     """Return the array that ``.flat`` runs over, as a view of one axis."""
-    array: np.ndarray = obj.base
+    array: np.ndarray = plain(obj.base)
     flat = array.reshape(-1)
     if not np.may_share_memory(flat, array) and array.size:
         raise refused("`.flat` of an array that is not contiguous", "use .ravel()", "recording")
@@ -95,15 +92,17 @@ def as_array(number: Any) -> np.ndarray:
 
 def of_array(array: np.ndarray, index: Any) -> Any:
     """Return an item, a view or a selection of an array."""
-    plain = type(array) is np.ndarray
-    result = array[index] if plain else np.ndarray.__getitem__(array, index)
     tape = RECORDING.tape
+    if type(array) is not np.ndarray:
+        if not tape.is_marked(array) and not ESCAPED:
+            return natively(np.ndarray.__getitem__, array, index)
+        found = of_array(plain(array), plain(index))
+        return derived(found, type(array), array) if isinstance(found, np.ndarray) else found
+    result = array[index]
     if ESCAPED:
         tape.check_read(array, index)
     if not tape.is_marked(array):
         return result
-    if not plain:
-        refuse_subclass(array)
     if isinstance(result, np.ndarray):
         if result.dtype.kind not in "fc" or tape.is_active_array(result):
             return result
@@ -148,6 +147,8 @@ def setitem(value: Any, obj: Any, index: Any) -> None:
         method(obj, index, value)
     elif isinstance(obj, np.flatiter):
         write(flat_of(obj), index, value)
+    elif isinstance(obj, array.array):
+        buffers.stored(obj, position(index), value)
     elif isinstance(obj, (dict, list)):
         natively(type(obj).__setitem__, obj, index, value)
     else:
@@ -179,6 +180,7 @@ def is_basic(index: Any) -> bool:
 def write(array: np.ndarray, index: Any, value: Any) -> None:
     """Do ``array[index] = value`` for an array."""
     tape, index = RECORDING.tape, position(index)
+    array, value, index = plain(array), plain_in(value), plain(index)
     store: Any = functools.partial(np.ndarray.__setitem__, array)
     if array.dtype.hasobject:
         store(index, value)
@@ -239,6 +241,15 @@ def delitem(obj: Any, index: Any) -> None:
         del obj[index]
 
 
+class Broadcast:
+    """Stands for a ``np.broadcast`` of active arrays, which nobody iterates over."""
+
+    def __init__(self, shape: tuple[int, ...], numiter: int) -> None:
+        self.shape, self.numiter = shape, numiter
+        self.nd = self.ndim = len(shape)
+        self.size = int(np.prod(shape))
+
+
 # -- iteration -------------------------------------------------------------------------------------
 
 
@@ -249,13 +260,18 @@ def iterate(value: Any) -> Any:
     if cls in PLAIN:
         return value
     if isinstance(value, np.ndarray):
+        if cls is not np.ndarray and (followed(value, "__iter__") or followed(
+                value, "__getitem__")):
+            return items_of(value)
         return items_of_array(value) if RECORDING.tape.is_active(value) else value
     if isinstance(value, types.GeneratorType):
-        if not is_rewritten(value.gi_code) and value.gi_code not in KNOWN_GENERATORS:
-            raise refused(
-                "a generator that was started outside of what is recorded",
-                "make it inside of the function", "recording")
-        return value
+        known = is_rewritten(value.gi_code) or value.gi_code in KNOWN_GENERATORS
+        return value if known else stepped(value)
+    if isinstance(value, array.array):
+        return buffers.items(value) if RECORDING.tape.buffers else value
+    if cls is Broadcast:
+        raise refused("the items of `np.broadcast` of arrays that carry a derivative",
+                      "use np.broadcast_arrays", "recording")
     if isinstance(value, np.flatiter) and RECORDING.tape.is_active(value.base):
         return items_of_array(flat_of(value))
     if followed(value, "__iter__") is not None or (
@@ -283,7 +299,17 @@ def items_of_array(array: np.ndarray) -> Iterator[Any]:
         yield of_array(array, i)
 
 
-KNOWN_GENERATORS = {items_of_array.__code__, items_of.__code__}
+def stepped(generator: Any) -> Iterator[Any]:
+    """Iterate over a generator that was started outside of what is recorded, and is watched."""
+    while True:
+        try:
+            item = watched(next, generator)
+        except StopIteration:
+            return
+        yield item
+
+
+KNOWN_GENERATORS = {items_of_array.__code__, items_of.__code__, stepped.__code__}
 
 
 @hooked
@@ -352,6 +378,12 @@ def matched(value: Any, names: tuple[str, ...], by_position: bool, compares: boo
                 "recording")
         waiting += parts_of(part)
     return value
+
+
+@hooked
+def coroutine(name: str) -> None:
+    """Refuse a coroutine that runs."""
+    raise refused(f"the coroutine `{name}`", "write it without", "recording")
 
 
 @hooked

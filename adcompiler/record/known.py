@@ -14,17 +14,20 @@ from adcompiler.frontend.same_code import codes
 from adcompiler.ops.facts import READ
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.record.derived import (
+    holds_derived, is_transparent, leading, plain_in, through,
+)
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.operators import NUMERIC
 from adcompiler.record.outputs import into, is_recorded, without_out
-from adcompiler.record.protocols import has_code, natively
+from adcompiler.record.protocols import by_its_rule, has_code, natively
 from adcompiler.record.single import recorded
 from adcompiler.record.tape import IDLE, RECORDING, parts_of, refused
 
 NATIVE_MODULES = ("logging", "warnings", "dataclasses", "abc", "typing", "enum", "inspect", "re",
-                  "collections.abc", "functools", "traceback", "copyreg", "weakref", "os",
+                  "functools", "traceback", "copyreg", "weakref", "os",
                   "posixpath", "pathlib", "_weakrefset", "importlib", "string", "textwrap",
-                  "operator", "types", "numbers")
+                  "operator", "types")
 """Modules whose functions are about objects, not numbers: they run as they are."""
 
 
@@ -45,14 +48,20 @@ def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     if not hashable(function):
         return UNRULED
     if REGISTRY.inactive(function) is not None:
+        if str(function.__module__).partition(".")[0] == "numpy" and holds_derived(list(args)):
+            args = tuple(map(plain_in, args))  # no code of their classes matters
         return inert(function, args, kwargs)
-    if REGISTRY.replacement(function) is None and not REGISTRY.has_rules(function):
+    if REGISTRY.replacement(function) is None and not REGISTRY.has_rules(function) and (
+        REGISTRY.facts(function).written_as is None
+    ):
         return UNRULED
     tape = RECORDING.tape
     plain, named, out = without_out(function, args, kwargs)
     if is_recorded(plain, named, out):
         return into(out, HOOKS["call"](function, *plain, **named))
     given = (*args, *kwargs.values())
+    if isinstance(function, types.FunctionType) and depends_on_classes(function, given):
+        return UNRULED  # its own code is followed, down to plain arrays
     if any(map(is_callback, given)):
         if isinstance(function, types.FunctionType) and any(
             is_callback(value) and captures(value) for value in given
@@ -68,11 +77,28 @@ def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
                       "assign items instead", "recording")
     if facts.iterates:
         args = tuple(listed(arg) for arg in args)
+    if any(map(holds_derived, given)):
+        return through(function, args, kwargs)
     if is_random(function):
         raise refused(
             f"`{display_name(function)}` with parameters that carry a derivative",
             "draw standard numbers, and scale them", "recording")
     return recorded(function, args, kwargs)
+
+
+def depends_on_classes(function: Any, given: tuple[Any, ...]) -> bool:
+    """Say whether a function in Python does with arguments what their classes say."""
+    if (function.__module__ or "").startswith("numpy.ma"):
+        return True
+    tape = RECORDING.tape
+    for value in given:
+        if type(value).__module__.startswith("scipy.sparse") and tape.holds(value):
+            return True
+        if holds_derived(value) and not is_transparent(type(leading((value,)))) and (
+            tape.holds(value)
+        ):
+            return True
+    return False
 
 
 def listed(value: Any) -> Any:
@@ -145,15 +171,17 @@ def is_full(cell: Any) -> bool:
         return False
 
 
-def constant(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def constant(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Any = by_its_rule
+) -> Any:
     """Call a function of which no argument is active; what it writes over is noted."""
     tape = RECORDING.tape
     held = [value for value in (*args, *kwargs.values())
             if isinstance(value, np.ndarray) and tape.held and tape.is_held(value)]
     if not held:
-        return natively(function, *args, **kwargs)
+        return call(function, *args, **kwargs)
     before = [(array, array.copy()) for array in held]
-    result = natively(function, *args, **kwargs)
+    result = call(function, *args, **kwargs)
     for array, old in before:
         if not same_content(array, old):
             HOOKS["log"](array, old)
@@ -197,7 +225,7 @@ def unknown(
         raise refused(
             f"`{display_name(function)}`, of which nothing is known, with a function that it may "
             "call unseen", "call the function itself", "recording")
-    result = constant(function, args, kwargs) if run is None else natively(run)
+    result = constant(function, args, kwargs, natively) if run is None else natively(run)
     if tape.texts and reads_text(given) and holds_numbers(result):
         raise refused_text(function)
     return result

@@ -10,8 +10,10 @@ import numpy as np
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.arrays import (
-    UFUNC_METHODS, converted, copied, refuse_objects, refuse_subclass, renewed,
+    UFUNC_METHODS, converted, copied, of_ufunc, overriding, refuse_objects, renewed,
+    without_override,
 )
+from adcompiler.record.derived import derived, holds_derived, plain, plain_in, through
 from adcompiler.record.entries import AddedAt, Linear
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.items import of_array, position, write
@@ -34,14 +36,17 @@ def of_array_method(
     inputs, named, out = without_out(descriptor, (array, *args), kwargs)
     if is_recorded(inputs, named, out):
         return into(out, UFUNC_METHODS["call"](function, *inputs[1:], **named))
+    known = name in INERT_METHODS or name in TEXT_METHODS
+    if not known and holds_derived((array, *args)) and any(
+        map(tape.holds, (array, *args, *kwargs.values()))
+    ):
+        return through(getattr(np.ndarray, name), (array, *args), kwargs)
     given = (array, *args, *kwargs.values())
     if not any(map(tape.holds, given)):
         if tape.texts and name == "astype" and array.dtype.kind in "USV":
             raise refused("numbers read from text, after a value that carries a derivative was "
                           "written as text", "keep the numbers themselves", "disguised-numbers")
         return natively(function, *args, **kwargs)
-    if isinstance(array, np.ndarray):
-        refuse_subclass(array)
     if is_of_objects(array):
         if name in ("copy", "reshape", "ravel", "flatten", "transpose", "squeeze", "tolist",
                     "item", "swapaxes", "view", "repeat", "take", "astype"):
@@ -51,6 +56,9 @@ def of_array_method(
                       "use an array of floats", "recording")
     if isinstance(array, np.generic) and name in ("item", "astype", "copy", "__copy__", "real"):
         return renewed(function(*args, **kwargs), array)
+    if name == "view" and not isinstance(array, np.ndarray):
+        made = viewed(HOOKS["array_of"](array), *args, **kwargs)
+        return made if type(made) is not np.ndarray else of_array(made, ())
     if name in INERT_METHODS:
         return natively(function, *args, **kwargs)
     if name in TEXT_METHODS:
@@ -131,8 +139,53 @@ def ravelled(array: np.ndarray, laid: np.ndarray) -> np.ndarray:
     return laid.transpose(order).ravel()
 
 
+def viewed(array: np.ndarray, *args: Any, **kwargs: Any) -> Any:
+    """Return a view of an array: as numbers of other types, or as an array of a class."""
+    names = dict(zip(("dtype", "type"), args, strict=False)) | kwargs
+    dtype, cls = names.get("dtype"), names.get("type", type(array))
+    if isinstance(dtype, type) and issubclass(dtype, np.ndarray):
+        dtype, cls = None, dtype
+    result = plain(array)
+    if dtype is not None:
+        result = result.view(dtype)
+        if RECORDING.tape.is_active(array):
+            result = view_of(plain(array).view, "view", (dtype,), {})
+    return derived(result, cls, array)
+
+
+def array_ufunc(
+    array: np.ndarray, function: Any, method: str, *args: Any, **kwargs: Any
+) -> Any:
+    """Do what ``ndarray.__array_ufunc__`` does: call the function, if nothing overrides it."""
+    given = kwargs.get("out", ())
+    if overriding((*args, *(given if isinstance(given, tuple) else (given,)))) is not None:
+        return NotImplemented
+    if method == "__call__":
+        return without_override(function, args, kwargs)
+    return ufunc_method(method, function, args, kwargs)
+
+
+def array_function(
+    array: np.ndarray, function: Any, types: Any, args: Any, kwargs: Any
+) -> Any:
+    """Do what ``ndarray.__array_function__`` does: call the implementation."""
+    if not all(issubclass(cls, np.ndarray) for cls in types):
+        return NotImplemented
+    return UFUNC_METHODS["call"](function._implementation, *args, **kwargs)
+
+
+def array_wrap(
+    array: np.ndarray, made: Any, context: Any = None, return_scalar: bool = False
+) -> Any:
+    """Do what ``ndarray.__array_wrap__`` does."""
+    if type(array) is np.ndarray:
+        return made[()] if return_scalar and np.ndim(made) == 0 else made
+    return derived(plain(made), type(array), array)
+
+
 def tolist(array: np.ndarray) -> Any:
     """Return the numbers of an array in lists, recorded."""
+    array = plain(array)
     if not RECORDING.tape.is_active(array) or is_of_objects(array):
         return array.tolist()
     if array.ndim == 0:
@@ -143,6 +196,7 @@ def tolist(array: np.ndarray) -> Any:
 
 def item(array: np.ndarray, *index: Any) -> Any:
     """Return one element of an array as a number of Python, recorded."""
+    array = plain(array)
     if not RECORDING.tape.is_active(array) or is_of_objects(array):
         return array.item(*index)
     made = array.item(*index)
@@ -162,6 +216,7 @@ def fill(array: np.ndarray, value: Any) -> None:
 
 def sort(array: np.ndarray, *args: Any, **kwargs: Any) -> None:
     """Sort an array in place."""
+    array = plain(array)
     tape = RECORDING.tape
     if not tape.is_held(array):
         array.sort(*args, **kwargs)
@@ -171,6 +226,7 @@ def sort(array: np.ndarray, *args: Any, **kwargs: Any) -> None:
 
 def partition(array: np.ndarray, *args: Any, **kwargs: Any) -> None:
     """Partition an array in place."""
+    array = plain(array)
     tape = RECORDING.tape
     if not tape.is_held(array):
         array.partition(*args, **kwargs)
@@ -213,6 +269,18 @@ def average(array: np.ndarray, axis: Any = None, **kwargs: Any) -> Any:
     return made
 
 
+def put(array: np.ndarray, indices: Any, values: Any, mode: Any = "raise") -> None:
+    """Replace elements by their places in the order of rows."""
+    array, values = plain(array), plain_in(values)
+    if not RECORDING.tape.is_held(array) and not RECORDING.tape.holds(values):
+        array.put(indices, values, mode)
+        return
+    places = np.take(np.arange(array.size), indices, mode=mode).ravel()
+    given = UFUNC_METHODS["call"](np.asarray, values)
+    given = UFUNC_METHODS["call"](np.resize, given, places.shape)
+    write(array, np.unravel_index(places, array.shape), given)
+
+
 def changed(name: str) -> Callable[..., Any]:
     """Return what calls a method that changes an array, of which no entry may know."""
 
@@ -226,8 +294,10 @@ def changed(name: str) -> Callable[..., Any]:
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    "tolist": tolist, "item": item, "fill": fill, "sort": sort, "partition": partition,
-    **{name: changed(name) for name in ("put", "resize", "itemset", "setfield", "byteswap")},
+    "view": viewed, "__array_ufunc__": array_ufunc, "__array_function__": array_function,
+    "__array_wrap__": array_wrap, "__array_finalize__": lambda *_: None,
+    "tolist": tolist, "item": item, "fill": fill, "sort": sort, "partition": partition, "put": put,
+    **{name: changed(name) for name in ("resize", "itemset", "setfield", "byteswap")},
     "__getitem__": lambda a, i: of_array(a, position(i)),
     "__setitem__": lambda a, i, v: write(a, i, v),
 }
@@ -235,7 +305,7 @@ OWN = {"sum": total, "mean": average}
 INERT_METHODS = frozenset({
     "argmax", "argmin", "argsort", "argpartition", "searchsorted", "nonzero", "any", "all",
     "setflags", "__len__", "__bool__", "is_integer", "__index__", "__int__", "__hash__",
-    "__contains__",
+    "__contains__", "__array_namespace__",
 })
 TEXT_METHODS = frozenset({
     "tobytes", "tofile", "dump", "dumps", "hex", "__str__", "__repr__", "__format__",
@@ -245,6 +315,7 @@ TEXT_METHODS = frozenset({
 
 def multiply_at(function: Any, args: tuple[Any, ...]) -> Any:
     """Do ``ufunc.at``."""
+    args = tuple(map(plain, args))
     array, index = args[0], args[1]
     tape = RECORDING.tape
     if function is np.add and len(args) == 3 and (tape.holds(args) or tape.is_held(array)):
@@ -268,6 +339,14 @@ def ufunc_method(
     name: str, function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Call ``np.add.reduce`` and the like."""
+    if name == "__call__":
+        return of_ufunc(function, args, kwargs)
+    override = overriding(args)
+    if override is not None:
+        out = kwargs.get("out")
+        if out is not None and not isinstance(out, tuple):
+            kwargs = {**kwargs, "out": (out,)}
+        return UFUNC_METHODS["call"](override[0], override[1], function, name, *args, **kwargs)
     if name == "at":
         return multiply_at(function, args)
     tape = RECORDING.tape
@@ -277,6 +356,8 @@ def ufunc_method(
         return into(out, ufunc_method(name, function, plain, named))
     if not tape.holds(args) and not tape.holds(kwargs):
         return natively(bound, *args, **kwargs)
+    if holds_derived(args):
+        return through(bound, args, {k: v for k, v in kwargs.items() if k != "out"})
     if REGISTRY.has_rules(bound):
         return recorded(bound, args, kwargs)
     other = {("add", "reduce"): np.sum, ("multiply", "reduce"): np.prod,

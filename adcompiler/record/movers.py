@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.functions import HOOKS
+from adcompiler.record.functions import HOOKS, is_rewritten
 from adcompiler.record.items import KNOWN_GENERATORS, iterate, spread
-from adcompiler.record.protocols import OWN, followed, method_of, natively
+from adcompiler.record.protocols import followed, method_of, natively, watched
 from adcompiler.record.tape import RECORDING, refused, users_module
-from adcompiler.runtime.records import is_record, record, state_of
+from adcompiler.record.unseen import OWN, Watch
+from adcompiler.runtime.records import is_record, keep_attribute, record, state_of
 
 
 def wrapped(function: Any) -> Any:
@@ -38,6 +39,8 @@ def wrapped(function: Any) -> Any:
         if watch is None:
             return call(function, *args, **kwargs)
         sys.setprofile(None)  # what the hook does is seen
+        if isinstance(watch, Watch):
+            watch.known.clear()  # it may store anything anywhere
         try:
             return call(function, *args, **kwargs)
         finally:
@@ -266,7 +269,7 @@ class DeepCopies:
         made = object.__new__(type(value))
         self.known[id(value)] = value, made
         for name, part in state_of(value).items():
-            object.__setattr__(made, name, self.of(part))
+            keep_attribute(made, name, self.of(part))
         return made
 
 
@@ -285,8 +288,8 @@ MOVERS: dict[Any, Callable[..., Any]] = {
     )},
     **{f: plainly(f) for f in (
         itertools.repeat, property, staticmethod, classmethod, slice, range,
-        id, callable, globals, weakref.ref, object.__setattr__, object.__getattribute__,
-        object.__delattr__, object.__init__, BaseException.__init__, Exception.__init__,
+        id, callable, globals, weakref.ref, object.__init__, BaseException.__init__,
+        Exception.__init__,
         operator.itemgetter, operator.attrgetter, operator.methodcaller,
         types.SimpleNamespace, types.MappingProxyType, functools.partial, heapq.heappush,
         heapq.heappop, heapq.heapify, *(
@@ -318,11 +321,22 @@ def of_method(name: str) -> Callable[..., Any]:
             kwargs["key"] = wrapped(kwargs["key"])
         if iterates:
             args = tuple(map(spread if name == "extend" else iterate, args))
+        if name in RESUMING and not is_known(method.__self__):
+            return watched(method, *args, **kwargs)
         if compares or kwargs or name == "sort":
             return natively(method, *args, **kwargs)
         return method(*args, **kwargs)
 
     return apply
+
+
+RESUMING = frozenset({"send", "throw", "close", "__next__"})
+
+
+def is_known(value: Any) -> bool:
+    """Say whether a value is no generator, or one that is recorded."""
+    code = getattr(value, "gi_code", None)
+    return code is None or is_rewritten(code) or code in KNOWN_GENERATORS
 
 
 ITERATING = frozenset({

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.record.derived import is_derived
 from adcompiler.record.entries import Elementwise, InPlace, Product
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import (
-    PLAIN, defined_in_python, followed, method_of, native_operator, natively, reflected, unpackable,
+    PLAIN, UFUNCS, defined_in_python, followed, method_of, native_operator, natively, reflected,
+    unpackable,
 )
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import BINARY, UNARY, inverse
@@ -256,6 +258,8 @@ def unary(op: Callable[[Any], Any], a: Any) -> Any:
             enter(Elementwise(op, (a,), r, (slope,)))
         return r
     method = followed(a, f"__{op.__name__}__")
+    if method is None and is_derived(a):
+        return HOOKS["call"](UFUNCS[op.__name__], a)
     return native_operator(op, a) if method is None else method(a)
 
 
@@ -282,6 +286,10 @@ def in_place(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             return hook(a, b) if made is NotImplemented else made
         if getattr(type(a), f"__{name.rstrip('_')}__", None) is None:
             return hook(a, b)
+        if isinstance(a, np.ndarray):
+            if getattr(type(b), "__array_ufunc__", 0) is None:
+                return hook(a, b)
+            return HOOKS["call"](UFUNCS[base.__name__], a, b, out=(a,))
         return native_operator(op, a, b)
 
     return apply

@@ -8,6 +8,7 @@ unseen is refused, as a derivative could be lost in it.
 from __future__ import annotations
 
 import collections
+import functools
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -15,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.functions import is_rewritten, rewritten
+from adcompiler.record.functions import HOOKS, is_rewritten, rewritten
 from adcompiler.record.tape import IDLE, RECORDING, parts_of, refused
+from adcompiler.record.unseen import OWN, Watch
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import HEAP_TYPE
 from adcompiler.runtime.regions import Undifferentiated
@@ -83,6 +85,8 @@ def reflected(op: Callable[[Any, Any], Any], name: str, other: str, a: Any, b: A
     """Return ``op(a, b)`` by the protocol of binary operators."""
     left, right = followed(a, name), followed(b, other)
     if left is None and right is None:
+        if is_array_class(a) or is_array_class(b):
+            return of_array_class(op, a, b)
         return native_operator(op, a, b, compares=name in COMPARISONS)
     first = type(b) is not type(a) and issubclass(type(b), type(a)) and right is not None
     if first and right is not None:
@@ -107,6 +111,8 @@ def reflected(op: Callable[[Any, Any], Any], name: str, other: str, a: Any, b: A
     if name == "__ne__":
         eq = reflected(op, "__eq__", "__eq__", a, b) if left is None and right is None else None
         return a is not b if eq is None else not eq
+    if isinstance(a, (list, tuple, str)) or isinstance(b, (list, tuple, str)):
+        return native_operator(op, a, b)  # a sequence, repeated
     return op_error(op, a, b)
 
 
@@ -124,6 +130,15 @@ def by_array(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """Return what an array makes of an operand of a class in Python; NotImplemented: its turn."""
     if not isinstance(a, (np.ndarray, np.generic)):
         return NotImplemented
+    if is_array_class(b):
+        return of_array_class(op, a, b)
+    if is_array_class(a):
+        if getattr(type(b), "__array_ufunc__", a) is None:
+            return NotImplemented
+        if not hasattr(type(b), "__array_ufunc__") and getattr(
+                type(b), "__array_priority__", -1e9) > getattr(a, "__array_priority__", 0.0):
+            return NotImplemented
+        return of_array_class(op, a, b)
     ufunc = getattr(type(b), "__array_ufunc__", NotImplemented)
     if ufunc is None:
         return NotImplemented
@@ -136,12 +151,25 @@ def by_array(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     return native_operator(op, a, b)
 
 
+def is_array_class(value: Any) -> bool:
+    """Say whether a value is an array of a class that derives from NumPy's."""
+    return isinstance(value, np.ndarray) and type(value) is not np.ndarray
+
+
+def of_array_class(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """Return what the operator of an array of a derived class gives: its universal function."""
+    if op.__name__ not in UFUNCS:
+        return native_operator(op, a, b)
+    return HOOKS["call"](UFUNCS[op.__name__], a, b)
+
+
 UFUNCS: dict[str, Any] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide,
     "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
     "and_": np.bitwise_and, "or_": np.bitwise_or, "xor": np.bitwise_xor, "lt": np.less,
     "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal,
     "ne": np.not_equal, "lshift": np.left_shift, "rshift": np.right_shift,
+    "neg": np.negative, "pos": np.positive, "invert": np.invert,
 }
 
 # -- native calls ----------------------------------------------------------------------------------
@@ -184,47 +212,58 @@ def native_operator(op: Callable[..., Any], *args: Any, compares: bool = False) 
     return natively(op, *args)
 
 
-def natively(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call what is written in C as it is; refuse it if code in Python ran that is not rewritten."""
+def natively(
+    function: Callable[..., Any], /, *args: Any, trusted__: str = "", **kwargs: Any
+) -> Any:
+    """Call what is written in C as it is, watched where it may run code in Python."""
     owner = getattr(function, "__self__", None)
-    if not any(map(has_code, args)) and not any(map(has_code, kwargs.values())) and not (
+    if type(function) in SIMPLE and not any(map(has_code, (*args, *kwargs.values()))) and not (
         isinstance(owner, (list, tuple, collections.deque, BaseException)) and has_code(owner)
     ):
         return function(*args, **kwargs)
-    return watched(function, *args, **kwargs)
+    return watched(function, *args, trusted__=trusted__, **kwargs)
 
 
-def watched(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function, and refuse what runs unseen meanwhile."""
-    if sys.getprofile() is not None:
+def by_its_rule(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call a function of which a rule says what its own code does, in Python or not."""
+    package = str(getattr(function, "__module__", None) or "").partition(".")[0]
+    return natively(function, *args, trusted__=package, **kwargs)
+
+
+SIMPLE = frozenset({
+    types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
+    types.MethodWrapperType, types.ClassMethodDescriptorType, type, np.ufunc,
+    type(np.concatenate), types.FunctionType, types.MethodType, functools.partial,
+})
+"""Classes of functions that call nothing in Python but what they are given."""
+
+
+def watched(
+    function: Callable[..., Any], /, *args: Any, trusted__: str = "", **kwargs: Any
+) -> Any:
+    """Call a function, and refuse what it runs unseen that may lose a derivative."""
+    tape, before = RECORDING.tape, sys.getprofile()
+    if tape is IDLE:
+        return function(*args, **kwargs)
+    if before is not None and not isinstance(before, Watch):
         raise refused(
             "a call of what is written in C with objects whose classes have methods in Python, "
             "while a profiler takes the place from which such calls are watched",
             "run it without the profiler", "recording")
-    seen: list[types.CodeType] = []
-
-    def watch(frame: types.FrameType, event: str, arg: Any) -> None:
-        code = frame.f_code
-        of_data_class = code.co_filename == "<string>" and code.co_name in GENERATED
-        if event == "call" and not is_rewritten(code) and code not in OWN and not of_data_class:
-            seen.append(frame.f_code)
-
+    watch = Watch(tape, trusted__)
     sys.setprofile(watch)
     try:
         result = function(*args, **kwargs)
     finally:
-        sys.setprofile(None)
-    if seen and RECORDING.tape is not IDLE:
-        raise refused(
-            f"`{seen[0].co_qualname}`, which {name_of(function)} calls unseen",
-            "call it where it can be seen, or use a list of numbers", "recording")
+        sys.setprofile(before)
+        if watch.found is not None:
+            raise refused(
+                f"`{watch.found.co_qualname}`, which {name_of(function)} calls unseen",
+                "call it where it can be seen, or use a list of numbers", "recording")
+    for array, old in watch.written:
+        if array.tobytes() != old.tobytes():
+            HOOKS["log"](array, old)
     return result
-
-
-GENERATED = ("__hash__", "__eq__", "__repr__", "__lt__", "__le__", "__gt__", "__ge__")
-"""Methods that ``dataclasses`` makes from a text: they compare or hash fields."""
-OWN: set[types.CodeType] = set()
-"""Codes of the recorder that C may call."""
 
 
 def name_of(function: Any) -> str:
@@ -234,8 +273,6 @@ def name_of(function: Any) -> str:
 
 def unpackable(value: Any) -> Any:
     """Return what C may iterate over: arrays as lists of their recorded items."""
-    from adcompiler.record.functions import HOOKS
-
     return HOOKS["iterate"](value)
 
 
@@ -243,6 +280,8 @@ def managed(manager: Any) -> Any:
     """Return a context manager whose methods in Python are rewritten."""
     if isinstance(manager, Undifferentiated):
         return Paused()
+    if type(manager) is np.errstate:
+        return manager
     enter, leave = followed(manager, "__enter__"), followed(manager, "__exit__")
     return manager if enter is None and leave is None else Managed(manager, enter, leave)
 
@@ -287,8 +326,6 @@ def items_of(value: Any) -> Iterator[Any]:
         iterator = start(value)
         step = followed(iterator, "__next__")
         if step is None:
-            from adcompiler.record.functions import HOOKS
-
             yield from HOOKS["iterate"](iterator)
             return
         while True:

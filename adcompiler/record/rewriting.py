@@ -219,9 +219,19 @@ class Rewriter(Expressions):
         return [gast.Assign([store(node.name)], made, None)]
 
     def visit_AsyncFunctionDef(self, node: Any) -> Any:
+        """Return a coroutine that is refused where it runs; defined it may be."""
+        body: list[Any] = [gast.Expr(call("coroutine", constant(node.name)))]
+        if any(isinstance(part, gast.Yield) for part in gast.walk(node)):
+            body.append(gast.Expr(gast.Yield(None)))
+        made = gast.AsyncFunctionDef(
+            node.name, self.arguments(node.args), [at(row, node) for row in body], [],
+            node.returns, node.type_comment, node.type_params)
+        return [made, *self.decorated(node)]
+
+    def visit_AsyncFor(self, node: Any) -> Any:
         self.refuse(node, "a coroutine")
 
-    visit_AsyncFor = visit_AsyncWith = visit_AsyncFunctionDef
+    visit_AsyncWith = visit_AsyncFor
 
     def visit_ClassDef(self, node: Any) -> Any:
         outer, self.cls, self.in_class = (self.cls, self.in_class), node.name, True

@@ -20,7 +20,7 @@ from adcompiler.record.entries import (
     tangent_of,
 )
 from adcompiler.record.shadows import Sweep
-from adcompiler.record.single import Single, form_of, tangents_in
+from adcompiler.record.single import Single, form_of, plainly, tangents_in
 from adcompiler.record.slopes import LOG2, LOG10
 from adcompiler.record.tape import Entry, Tape, refuse_escaped, refused
 
@@ -179,7 +179,7 @@ def pushed_again(
     form = form_of(function, args, kwargs, active)
     tangents = [tangents_in(sweep.t, values[i]) for i in active]
     try:
-        push = form.second(values, g)
+        push = form.second(plainly(values), g)
     except ADError as error:
         reason = str(error).split("\n", 1)[0].rpartition(": ")[2]
         raise refused(

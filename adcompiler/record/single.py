@@ -19,9 +19,9 @@ from adcompiler.errors import ADError
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.made_texts import keep_lines
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.record.entries import tangent_of
+from adcompiler.record.entries import plain, tangent_of
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.protocols import natively
+from adcompiler.record.protocols import by_its_rule
 from adcompiler.record.tape import NUMBERS, RECORDING, Entry, Tape, refused
 
 MAX_FORMS = 4096
@@ -97,17 +97,21 @@ def form_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active
 class Single(Entry):
     """One call of a function with a rule; ``result`` is what it returned, ``slots`` of numbers.
 
-    ``half`` is the compiled half of its derivative that runs it anew and returns its pullback.
+    ``values`` are what it was given, ``given`` the same as numbers and arrays of plain classes,
+    which their rules know. ``half`` is the compiled half of its derivative that runs it anew and
+    returns its pullback.
     """
 
-    __slots__ = ("form", "function", "half", "names", "outs", "result", "slots", "values")
+    __slots__ = ("form", "function", "given", "half", "names", "outs", "result", "slots", "values")
 
     def __init__(
         self, function: Any, form: Form, half: Callable[..., Any], values: tuple[Any, ...],
         outs: Any, result: Any, names: tuple[str, ...] = (),
+        given: tuple[Any, ...] | None = None,
     ) -> None:
         self.names, self.half = names, half
         self.function, self.form, self.values, self.outs = function, form, values, outs
+        self.given = values if given is None else given
         self.result: Any = result
         self.slots: list[tuple[Any, int]] = []
 
@@ -115,7 +119,7 @@ class Single(Entry):
         g, some = self.cotangent(sweep, self.outs)
         if not some:
             return
-        _, pullback = self.half(*self.values)
+        _, pullback = self.half(*self.given)
         found = pullback(g)
         for i, part in zip(self.form.active, found, strict=True):
             self.spread(sweep, self.values[i], part)
@@ -152,8 +156,8 @@ class Single(Entry):
             sweep.add(value, g)
 
     def push(self, tangents: Any, slot: int) -> None:
-        given = [tangents_in(tangents, self.values[i]) for i in self.form.active]
-        _, d = self.form.at("forward", self.values)(*self.values)(*given)
+        along = [tangents_in(tangents, self.values[i]) for i in self.form.active]
+        _, d = self.form.at("forward", self.given)(*self.given)(*along)
         self.give(tangents, self.outs, d)
 
     def give(self, tangents: Any, out: Any, d: Any) -> None:
@@ -205,6 +209,18 @@ def snapshot(value: Any) -> Any:
     return value
 
 
+def plainly(value: Any) -> Any:
+    """Return numbers and arrays of derived classes, also in containers, as those of plain ones."""
+    cls = type(value)
+    if cls is list or cls is tuple:
+        return cls(map(plainly, value))
+    if cls is dict:
+        return {key: plainly(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray) and cls is not np.ndarray:
+        return np.ndarray.view(value, np.ndarray)
+    return plain(value) if isinstance(value, (float, complex)) else value
+
+
 def hold(tape: Tape, value: Any) -> None:
     """Note the arrays that an entry reads."""
     if isinstance(value, np.ndarray):
@@ -233,15 +249,17 @@ def recorded(
     values = tuple(snapshot(value) for value in (*args, *kwargs.values()))
     active = [i for i, value in enumerate(values) if tape.holds(value)]
     form = form_of(function, args, kwargs, active)
+    given = plainly(values)
     try:
-        half = form.at("vjp", values)
+        half = form.at("vjp", given)
     except ADError as error:
         reason = str(error).split("\n", 1)[0].rpartition(": ")[2]
         raise refused(
             f"the derivative of `{display_name(function)}` here: {reason}",
             "write it with functions that have rules, or register one", "missing-rule") from error
-    result = natively(function, *args, **kwargs) if run is None else run()
-    enter(tape, Single(function, form, half, values, result, [], tuple(kwargs)), values, result)
+    result = by_its_rule(function, *args, **kwargs) if run is None else run()
+    entry = Single(function, form, half, values, result, [], tuple(kwargs), given)
+    enter(tape, entry, values, result)
     return result
 
 

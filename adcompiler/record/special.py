@@ -17,15 +17,16 @@ from adcompiler.ops.homes import display_name
 from adcompiler.record.arrays import (
     UFUNC_METHODS, as_array, renewed,
 )
-from adcompiler.record.attributes import attribute, del_attribute, set_attribute
+from adcompiler.record.array_functions import OF_ARRAYS
+from adcompiler.record.attributes import (
+    OF_OBJECTS, attribute, del_attribute, set_attribute,
+)
 from adcompiler.record.copies import fresh
 from adcompiler.record.functions import HOOKS, hooked
 from adcompiler.record.items import (
-    KNOWN_GENERATORS, getitem, iterate, setitem,
+    KNOWN_GENERATORS, iterate, setitem,
 )
-from adcompiler.record.methods import average, total
 from adcompiler.record.operators import REAL, enter, note_text
-from adcompiler.record.outputs import into, is_recorded, without_out
 from adcompiler.record.protocols import followed, method_of, natively, reflected
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import OF_MATH
@@ -290,12 +291,6 @@ def apply_count(start: Any = 0, step: Any = 1) -> Any:
 KNOWN_GENERATORS.add(apply_count.__code__)
 
 
-def apply_fromiter(items: Any, dtype: Any, count: int = -1) -> Any:
-    """Return an array of what an iterator gives."""
-    rows = list(iterate(items)) if count < 0 else list(itertools.islice(iterate(items), count))
-    return HOOKS["gathered"](rows, dtype)
-
-
 def apply_isinstance(value: Any, cls: Any, /) -> bool:
     """Say whether a value is of a class."""
     of: Any = type(cls)
@@ -351,54 +346,6 @@ def apply_stop(value: Any) -> Any:
     return value
 
 
-def of_array_sum(function: Any, method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the hook of ``np.sum`` or ``np.mean``, fast in plain calls."""
-
-    def apply(a: Any, *args: Any, **kwargs: Any) -> Any:
-        tape = RECORDING.tape
-        if type(a) is np.ndarray and len(args) + len(kwargs) <= 1 and set(kwargs) <= {"axis"} and (
-            tape.is_active_array(a)
-        ):
-            axis = args[0] if args else kwargs.get("axis")
-            found = method(a, axis)
-            if found is not None:
-                return found
-        if isinstance(a, (list, tuple)) and tape.holds(a):
-            a = HOOKS["gathered"](a)
-        (_, *plain), named, out = without_out(function, (a, *args), kwargs)
-        if is_recorded((a, *plain), named, out):
-            return into(out, apply(a, *plain, **named))
-        if not tape.holds((a, args, kwargs)):
-            return natively(function, a, *args, **kwargs)
-        return recorded(function, (a, *args), kwargs)
-
-    return apply
-
-
-def apply_dot(a: Any, b: Any, out: Any = None) -> Any:
-    """Return ``np.dot``."""
-    tape = RECORDING.tape
-    if out is not None and is_recorded((a, b), {}, out):
-        return into(out, apply_dot(a, b))
-    if not tape.holds((a, b)):
-        return natively(np.dot, a, b, out)
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim in (1, 2) and (
-        b.ndim in (1, 2)
-    ):
-        return HOOKS["matmul"](a, b)
-    return recorded(np.dot, (a, b), {})
-
-
-def apply_copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    """Do ``np.copyto``."""
-    if where is True:
-        setitem(src, dst, ...)
-    else:
-        chosen = np.broadcast_to(where, dst.shape)
-        shaped = UFUNC_METHODS["call"](np.broadcast_to, src, dst.shape)
-        setitem(getitem(shaped, chosen), dst, chosen)
-
-
 def of_operator(name: str) -> Callable[..., Any]:
     """Return the hook of an operator given as a function."""
     return lambda *args: HOOKS[name](*args)
@@ -442,6 +389,7 @@ def apply_exec(function: Any) -> Callable[..., Any]:
     return apply
 
 
+SPECIAL.update(OF_ARRAYS)
 SPECIAL.update({
     **{function: of_math(function, slope) for function, slope in OF_MATH.items()},
     abs: apply_abs, float: to_float, complex: to_complex, int: to_int, bool: apply_bool,
@@ -453,13 +401,12 @@ SPECIAL.update({
     type: apply_type, hash: apply_hash, math.fsum: apply_fsum,
     str: as_text(str, "__str__", "__repr__"), repr: as_text(repr, "__repr__"),
     format: apply_format, print: apply_print, itertools.count: apply_count,
-    np.fromiter: apply_fromiter, sys._getframe: apply_frame, float.hex: as_text(float.hex),
+    sys._getframe: apply_frame, float.hex: as_text(float.hex),
     ascii: as_text(ascii), no_grad: no_grad,
-    stop_gradient: apply_stop, np.sum: of_array_sum(np.sum, total),
-    np.mean: of_array_sum(np.mean, average), np.dot: apply_dot, np.copyto: apply_copyto,
-    np.array: lambda object, *a, **k: as_array(object, *a, always=True, **k),
-    np.asarray: as_array, np.asanyarray: as_array, np.ascontiguousarray: as_array,
-    **{f: refusing(f) for f in (np.put, np.place, np.putmask, random.shuffle)},
+    stop_gradient: apply_stop,
+
+
+    **{f: refusing(f) for f in (np.place, np.putmask, random.shuffle)},
     **{f: never(f) for f in (gc.get_objects, gc.get_referrers)},
     **{getattr(operator, name): of_operator(name) for name in (
         "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "neg", "pos", "invert",
@@ -471,4 +418,5 @@ SPECIAL.update({
     operator.not_: lambda x: not HOOKS["truth"](x),
     operator.abs: apply_abs, eval: apply_exec(eval), exec: apply_exec(exec),
     issubclass: apply_issubclass, vars: vars,
+    **{getattr(object, name): own for name, own in OF_OBJECTS.items()},
 })

@@ -7,6 +7,7 @@ An entry's place in the list is its slot, which stands for the number that it ma
 
 from __future__ import annotations
 
+import array
 import os
 import sys
 import threading
@@ -119,6 +120,7 @@ class Tape:
         self.refusal: ADError | None = None
         self.bytes = 0
         self.memos: dict[Any, Any] = {}
+        self.buffers: dict[int, tuple[Any, np.ndarray]] = {}
 
     # -- numbers -------------------------------------------------------------------------------
 
@@ -265,6 +267,11 @@ class Tape:
             return self.is_marked(value) or self.root(value) is ESCAPED.get(id(self.root(value)))
         if isinstance(value, (*NUMBERS, np.ndarray)):
             return self.is_active(value)
+        if isinstance(value, array.array):
+            from adcompiler.record.buffers import view_of
+
+            view = view_of(value)
+            return view is not None and self.is_marked(view)
         seen = set() if seen is None else seen
         if id(value) in seen or len(seen) > MOST_SEARCHED:
             return len(seen) > MOST_SEARCHED
@@ -381,6 +388,7 @@ def leave(tape: Tape, returned: set[int]) -> None:
     tape.ids.clear()
     tape.active.clear()
     tape.held.clear()
+    tape.buffers.clear()
     entry = None  # refers to the last
     for value, count in zip(results, references(results), strict=True):
         if count > IN_A_LIST and isinstance(value, NUMBERS) and id(value) not in returned:

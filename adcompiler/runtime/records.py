@@ -27,13 +27,27 @@ def record(cls: type = SimpleNamespace, /, **fields: Any) -> Any:
     """
     base: Any = SimpleNamespace if issubclass(cls, SimpleNamespace) else object
     made = base.__new__(cls)
-    slots = slots_of(cls)
     for name, value in fields.items():
-        if name in slots:
-            slots[name].__set__(made, value)
-        else:
-            made.__dict__[name] = value
+        keep_attribute(made, name, value)
     return made
+
+
+def keep_attribute(x: Any, name: str, value: Any) -> None:
+    """Set what an instance itself holds under a name: no property of its class is asked."""
+    member = slots_of(type(x)).get(name)
+    if member is not None:
+        member.__set__(x, value)
+    else:
+        object.__getattribute__(x, "__dict__")[name] = value
+
+
+def drop_attribute(x: Any, name: str) -> None:
+    """Delete what an instance itself holds under a name."""
+    member = slots_of(type(x)).get(name)
+    if member is not None:
+        member.__delete__(x)
+    else:
+        del object.__getattribute__(x, "__dict__")[name]
 
 
 @functools.lru_cache(maxsize=512)

@@ -74,6 +74,7 @@ def eigvalsh(a, UPLO="L"):
        domain=lambda rng: [
     call(rng.normal(size=(3, 3))),
     call(rng.normal(size=(4, 2)), full_matrices=False),
+    call(rng.normal(size=(4, 2))), call(rng.normal(size=(1, 3))),
     call(rng.normal(size=(2, 4)), False),
     call(rng.normal(size=(2, 3, 2)), full_matrices=False),
     call(rng.normal(size=(4, 2)), compute_uv=False),
@@ -85,8 +86,10 @@ def eigvalsh(a, UPLO="L"):
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     """From ``a = u diag(s) v^H`` (J. Townsend, Differentiating the singular value decomposition).
 
-    Vectors that complete a rectangular matrix (``full_matrices``) turn with the others only as far
-    as they must to stay orthogonal to them. ``hermitian`` matrices are read in the lower triangle.
+    Where vectors that complete a rectangular matrix (``full_matrices``) are those of its QR
+    factorisation, as LAPACK has them of a long matrix, they turn as the reflections do; others turn
+    only as far as they must to stay orthogonal to the first. ``hermitian`` matrices are read in the
+    lower triangle.
     """
     y = np.linalg.svd(a, compute_uv and full_matrices, hermitian=hermitian)
     count = min(np.shape(a)[-2], np.shape(a)[-1])
@@ -113,15 +116,40 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
             da = u @ (u_part * row + column * v_part + along) @ vH
             u_out, v_out = (du - u @ u_turn) / row, (dv - v @ v_turn) / row
             if full_matrices:
-                u_rest, v_rest = y[0][..., :, count:], y[2][..., count:, :]
-                du_rest = np.conj(np.swapaxes(dy[0][..., :, count:], -1, -2))
-                u_out = u_out - u_rest @ (du_rest @ u) / row
-                dvH_rest = dy[2][..., count:, :]
-                v_out = v_out - np.conj(np.swapaxes(v_rest, -1, -2)) @ (dvH_rest @ v) / row
+                u_rest, du_rest = y[0][..., :, count:], dy[0][..., :, count:]
+                v_rest = np.conj(np.swapaxes(y[2][..., count:, :], -1, -2))
+                dv_rest = np.conj(np.swapaxes(dy[2][..., count:, :], -1, -2))
+                aH = np.conj(np.swapaxes(np.asarray(a), -1, -2))
+                if completes(a, u_rest):
+                    da = da + completing_adjoint(np.asarray(a), du_rest)
+                else:
+                    u_out = u_out - u_rest @ (np.conj(np.swapaxes(du_rest, -1, -2)) @ u) / row
+                if completes(aH, v_rest):
+                    da = da + np.conj(np.swapaxes(completing_adjoint(aH, dv_rest), -1, -2))
+                else:
+                    v_out = v_out - v_rest @ (np.conj(np.swapaxes(dv_rest, -1, -2)) @ v) / row
             da = da + u_out @ vH + u @ np.conj(np.swapaxes(v_out, -1, -2))
         return like(lower_half(da) if hermitian else da, a)
 
     return y if compute_uv else s, svd_pullback
+
+
+def completes(a, rest):
+    """Say whether vectors are the two or more that complete ``a`` in its QR factorisation."""
+    n = np.shape(a)[-1]
+    if np.shape(rest)[-1] < 2 or np.shape(a)[-2] <= n:
+        return False
+    return bool(np.allclose(np.linalg.qr(a, "complete")[0][..., n:], rest))
+
+
+def completing_adjoint(a, drest):
+    """Return the cotangent of ``a`` for one of the vectors that complete it in ``qr``."""
+    q, r = np.linalg.qr(a, "complete")
+    n = np.shape(a)[-1]
+    first = q[..., :n]
+    dq = np.concatenate((np.zeros_like(first), drest), -1)
+    return qr_adjoint_of_any(
+        first, r[..., :n, :], completion_adjoint(q, dq, n), np.zeros_like(r[..., :n, :]))
 
 
 def lower_half(s: Any) -> Any:

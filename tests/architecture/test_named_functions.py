@@ -10,11 +10,12 @@ import pytest
 from tests.architecture.named_functions import decisions, is_pythons, modules
 
 REASONS = {
+    "record/array_functions.py": (12, "hooks for functions that make, sum and repeat arrays"),
     "record/arrays.py": (1, "an operator of its own hook"),
     "record/methods.py": (1, "a method in place that adds"),
     "record/second.py": (22, "second derivatives of what slopes are written for"),
     "record/slopes.py": (40, "slopes written by hand, as compiled ones take longer to call"),
-    "record/special.py": (4, "hooks for calls that are made very often"),
+    "record/special.py": (3, "hooks for calls that are made very often"),
     "specialise/calls/random_draws.py": (1, "the class of what makes generators of random numbers"),
     "specialise/calls/vectorize.py": (6, "calls that are given functions are written as loops"),
     "specialise/folds/concatenators.py": (1, "vectors that are crossed differ in type"),
