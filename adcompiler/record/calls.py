@@ -29,7 +29,7 @@ from adcompiler.record.movers import MOVERS, OF_METHODS, moved
 from adcompiler.record.entries import Elementwise
 from adcompiler.record.operators import NUMERIC, enter
 from adcompiler.record.slopes import BINARY, UNARY
-from adcompiler.record.protocols import UFUNCS, method_of, natively
+from adcompiler.record.protocols import UFUNCS, by_its_rule, method_of, natively
 from adcompiler.record.single import recorded
 from adcompiler.record.special import SPECIAL
 from adcompiler.record.tape import RECORDING, refused
@@ -309,7 +309,7 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         return special(*args, **kwargs)
     if is_derivative(function):
         return recorded(function, args, kwargs) if RECORDING.tape.holds(
-            (args, kwargs)) else natively(function, *args, **kwargs)
+            (args, kwargs)) else by_its_rule(function, *args, **kwargs)
     if kind.__module__ == "functools" and hasattr(function, "func"):  # singledispatch
         return call(function.func, *args, **kwargs)
     if (kind.__module__ or "").partition(".")[0] == "numba":

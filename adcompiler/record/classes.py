@@ -15,6 +15,7 @@ from adcompiler.record.movers import MOVERS
 from adcompiler.record.protocols import followed, method_of
 from adcompiler.record.special import SPECIAL
 from adcompiler.record.tape import RECORDING, refused
+from adcompiler.record.trees import Tree, is_tree
 from adcompiler.runtime.records import HEAP_TYPE
 
 
@@ -24,6 +25,8 @@ def of_class(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     plain = SPECIAL.get(cls) or MOVERS.get(cls)
     if plain is not None:
         return plain(*args, **kwargs)
+    if is_tree(cls) and RECORDING.tape.holds((args, kwargs)):
+        return Tree(cls, kwargs.pop("data", None) if not args else args[0], args[1:], kwargs)
     if not cls.__flags__ & HEAP_TYPE:
         if issubclass(cls, BaseException):
             return cls(*args, **kwargs)

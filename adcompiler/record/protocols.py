@@ -213,13 +213,13 @@ def native_operator(op: Callable[..., Any], *args: Any, compares: bool = False) 
 
 
 def natively(
-    function: Callable[..., Any], /, *args: Any, trusted__: str = "", **kwargs: Any
+    function: Callable[..., Any], /, *args: Any, trusted__: str | None = None, **kwargs: Any
 ) -> Any:
     """Call what is written in C as it is, watched where it may run code in Python."""
     owner = getattr(function, "__self__", None)
-    if type(function) in SIMPLE and not any(map(has_code, (*args, *kwargs.values()))) and not (
+    if not any(map(has_code, (*args, *kwargs.values()))) and not (
         isinstance(owner, (list, tuple, collections.deque, BaseException)) and has_code(owner)
-    ):
+    ) and (trusted__ is not None or type(function) in SIMPLE):
         return function(*args, **kwargs)
     return watched(function, *args, trusted__=trusted__, **kwargs)
 
@@ -239,7 +239,7 @@ SIMPLE = frozenset({
 
 
 def watched(
-    function: Callable[..., Any], /, *args: Any, trusted__: str = "", **kwargs: Any
+    function: Callable[..., Any], /, *args: Any, trusted__: str | None = None, **kwargs: Any
 ) -> Any:
     """Call a function, and refuse what it runs unseen that may lose a derivative."""
     tape, before = RECORDING.tape, sys.getprofile()
@@ -250,7 +250,7 @@ def watched(
             "a call of what is written in C with objects whose classes have methods in Python, "
             "while a profiler takes the place from which such calls are watched",
             "run it without the profiler", "recording")
-    watch = Watch(tape, trusted__)
+    watch = Watch(tape, trusted__ or "")
     sys.setprofile(watch)
     try:
         result = function(*args, **kwargs)

@@ -157,9 +157,23 @@ def put(x: Any) -> Any:
     return (made * made).sum()
 
 
+def near(x: Any) -> Any:
+    from scipy.spatial import KDTree
+
+    points = np.stack([x, x * x, x + 1.0])
+    pairs = KDTree(points).query_ball_point(points, r=1.5)
+    return sum(((points[i] - points[j]) ** 2).sum() for i in range(3) for j in pairs[i])
+
+
+def distances_of_a_tree(x: Any) -> Any:
+    from scipy.spatial import cKDTree
+
+    return cKDTree(np.stack([x, x * x])).query(x)[0]
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     finalised, reduced, in_place, wrapped, of_units, of_own_items, masked, of_matrices, copied,
-    in_queues, in_arrays_of_python, of_broadcasts, put,
+    in_queues, in_arrays_of_python, of_broadcasts, put, near,
 ]
 
 
@@ -192,6 +206,8 @@ def test_what_is_not_followed_of_them_is_refused() -> None:
     x = np.array([0.7, 0.4, 1.1])
     with pytest.raises(ADError, match="broadcast"):
         grad(iterated, backend="record")(x)
+    with pytest.raises(ADError, match="tree of points"):
+        grad(distances_of_a_tree, backend="record")(x)
     assert grad(kept, backend="record")(x)[0] == 2.0
     with pytest.raises(ADError, match="earlier call"):
         grad(kept, backend="record")(x)
