@@ -48,6 +48,8 @@ def attribute(obj: Any, name: str) -> Any:
             if fallback is None:
                 raise
             return fallback(obj, name)
+    if issubclass(cls, np.ndarray):
+        return of_number(obj, name)
     for base in cls.__mro__:
         if name in vars(base):
             return of_class(obj, vars(base)[name], name)
@@ -56,8 +58,10 @@ def attribute(obj: Any, name: str) -> Any:
 
 def attribute_itself(obj: Any, name: str) -> Any:
     """Return what ``object.__getattribute__`` gives: ``__getattr__`` is not asked."""
-    if isinstance(obj, (np.ndarray, np.generic, float, complex, type)):
+    if isinstance(obj, type):
         return attribute(obj, name)
+    if isinstance(obj, (np.ndarray, np.generic, float, complex)):
+        return of_number(obj, name)
     for base in type(obj).__mro__:
         if name in vars(base):
             found = vars(base)[name]

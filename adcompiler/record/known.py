@@ -48,11 +48,11 @@ def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     if not hashable(function):
         return UNRULED
     if REGISTRY.inactive(function) is not None:
-        if str(function.__module__).partition(".")[0] == "numpy" and holds_derived(list(args)):
+        if is_of_numpy(function) and holds_derived(list(args)):
             args = tuple(map(plain_in, args))  # no code of their classes matters
         return inert(function, args, kwargs)
     if REGISTRY.replacement(function) is None and not REGISTRY.has_rules(function) and (
-        REGISTRY.facts(function).written_as is None
+        REGISTRY.facts(function).written_as is None or is_of_numpy(function)
     ):
         return UNRULED
     tape = RECORDING.tape
@@ -84,6 +84,11 @@ def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
             f"`{display_name(function)}` with parameters that carry a derivative",
             "draw standard numbers, and scale them", "recording")
     return recorded(function, args, kwargs)
+
+
+def is_of_numpy(function: Any) -> bool:
+    """Say whether a function is one of NumPy's, whose own code can be followed."""
+    return str(function.__module__).partition(".")[0] == "numpy"
 
 
 def depends_on_classes(function: Any, given: tuple[Any, ...]) -> bool:

@@ -22,7 +22,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entries import plain, tangent_of
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import by_its_rule
-from adcompiler.record.tape import NUMBERS, RECORDING, Entry, Tape, refused
+from adcompiler.record.tape import NUMBERS, RECORDING, Entry, Tape, parts_of, refused
 
 MAX_FORMS = 4096
 FORMS: dict[Any, Form] = {}
@@ -129,7 +129,7 @@ class Single(Entry):
         if isinstance(out, (tuple, list)):
             parts = [self.cotangent(sweep, part) for part in out]
             items = [part for part, _ in parts]
-            made: Any = type(out)(*items) if hasattr(out, "_fields") else type(out)(items)
+            made: Any = items if isinstance(out, list) else tuple.__new__(type(out), items)
             return made, any(some for _, some in parts)
         if isinstance(out, np.ndarray) and out.dtype.kind in "fc":
             if not is_own(out, self):
@@ -279,6 +279,10 @@ def enter(tape: Tape, entry: Single, values: Any, result: Any) -> None:
     numbers: list[Any] = []
     arrays: list[Any] = []
     collect(tape, result, numbers, arrays)
+    if hides_numbers(result):
+        raise refused(
+            f"`{display_name(entry.function)}`, which gives an object that holds numbers",
+            "compute with functions that give numbers and arrays", "missing-rule")
     if not numbers and not arrays:
         return
     entry.result = arrays
@@ -292,6 +296,24 @@ def enter(tape: Tape, entry: Single, values: Any, result: Any) -> None:
         entry.slots = [(number, len(tape.entries)) for number in numbers]
         tape.ids.update((id(number), place) for number, place in entry.slots)
         tape.entries.append(entry)
+
+
+def hides_numbers(value: Any, depth: int = 3) -> bool:
+    """Say whether a result is or holds an object, no container, in which numbers are found."""
+    if isinstance(value, (np.ndarray, *NUMBERS, int, str, bytes, np.generic)) or value is None:
+        return False
+    if isinstance(value, (tuple, list)):
+        return any(hides_numbers(part, depth) for part in value)
+    return any(found_number(part, depth) for part in parts_of(value))
+
+
+def found_number(value: Any, depth: int) -> bool:
+    """Say whether a number is found in a value, so deep."""
+    if isinstance(value, (np.ndarray, *NUMBERS)):
+        return not isinstance(value, np.ndarray) or value.dtype.kind in "fcO"
+    if depth == 0 or isinstance(value, (int, str, bytes, np.generic)) or value is None:
+        return False
+    return any(found_number(part, depth - 1) for part in parts_of(value))
 
 
 def collect(tape: Tape, result: Any, numbers: list[Any], arrays: list[Any]) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import scipy.fft
+from scipy.fft._pocketfft import realtransforms
 
-from adcompiler.rulekit import Call, call, complexes, non_differentiable, rrule
+from adcompiler.rulekit import Call, call, complexes, facts, non_differentiable, rrule
 from adcompiler_rules.scipy_facts import state_facts
 from adcompiler.runtime import project
 from adcompiler.runtime.fourier import (
@@ -364,3 +365,20 @@ if hasattr(scipy.fft, "prev_fast_len"):  # SciPy 1.12 and later
     non_differentiable(scipy.fft.prev_fast_len)
 
 state_facts("scipy.fft")
+
+
+def r2r(
+    forward: bool, transform: Any, x: Any, type: int = 2, n: Any = None, axis: int = -1,
+    norm: Any = None, overwrite_x: bool = False, workers: Any = None, orthogonalize: Any = None,
+) -> Any:
+    """What ``scipy.fft`` and ``scipy.fftpack`` call for cosine and sine transforms."""
+    if transform is realtransforms.pfft.dct:
+        if forward:
+            return scipy.fft.dct(x, type, n, axis, norm, orthogonalize=orthogonalize)
+        return scipy.fft.idct(x, type, n, axis, norm, orthogonalize=orthogonalize)
+    if forward:
+        return scipy.fft.dst(x, type, n, axis, norm, orthogonalize=orthogonalize)
+    return scipy.fft.idst(x, type, n, axis, norm, orthogonalize=orthogonalize)
+
+
+facts(realtransforms._r2r, written_as=r2r)

@@ -77,6 +77,7 @@ class Shifted(np.ndarray):
 def finalised(x: Any) -> Any:
     made = Tagged(x * x, 3.0)
     part = (made[1:] + 1.0).reshape(-1, 1).T
+    made.real[0] *= 2.0
     return (part.scaled() * part.factor).sum()
 
 
@@ -165,6 +166,18 @@ def near(x: Any) -> Any:
     return sum(((points[i] - points[j]) ** 2).sum() for i in range(3) for j in pairs[i])
 
 
+def of_functions_written_anew(x: Any) -> Any:
+    from scipy import fftpack, stats
+    from scipy.spatial import distance
+
+    made = np.zeros((3, 3))
+    np.fill_diagonal(made, x)
+    np.put_along_axis(made, np.array([[1], [2], [0]]), x[:, np.newaxis] * 2.0, axis=1)
+    points = np.stack([x, x * x])
+    found = distance.pdist(points, metric="cosine").sum() + (made ** 3).sum()
+    return found + stats.linregress(x, x ** 3).slope + fftpack.dct(x, norm="ortho")[1] ** 2
+
+
 def distances_of_a_tree(x: Any) -> Any:
     from scipy.spatial import cKDTree
 
@@ -174,6 +187,7 @@ def distances_of_a_tree(x: Any) -> Any:
 PROGRAMS: list[Callable[..., Any]] = [
     finalised, reduced, in_place, wrapped, of_units, of_own_items, masked, of_matrices, copied,
     in_queues, in_arrays_of_python, of_broadcasts, put, near,
+    of_functions_written_anew,
 ]
 
 
