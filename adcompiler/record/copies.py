@@ -76,10 +76,11 @@ class Copies:
         made: Any
         if is_a(value, np.ndarray):
             made = self.of_array(value, apart)
-        elif type(value) is list:
-            made = []
+        elif is_a(value, list):
+            made = list.__new__(type(value))
             self.enter(value, made, apart)
-            made.extend(self.of(item, apart) for item in value)
+            list.extend(made, [self.of(item, apart) for item in list.__iter__(value)])
+            self.fill(value, made, apart)
         elif is_a(value, dict) and hasattr(value, "copy"):
             made = {} if type(value) is dict else value.copy()
             self.enter(value, made, apart)
@@ -88,6 +89,9 @@ class Copies:
             made = tuple(self.of(item, apart) for item in value)
         elif is_a(value, tuple) and hasattr(value, "_fields"):
             made = type(value)(*(self.of(item, apart) for item in value))
+        elif is_a(value, tuple):
+            made = tuple.__new__(type(value), [self.of(i, apart) for i in tuple.__iter__(value)])
+            self.fill(value, made, apart)
         elif is_record(value):
             if not state_of(value):
                 return value  # it stands for itself, as a mark that something is not given
@@ -105,6 +109,11 @@ class Copies:
         if apart and not is_a(made, (tuple, np.ndarray)):
             self.several.setdefault(id(value), []).append((made, items_of(made)))
         return made
+
+    def fill(self, value: Any, made: Any, apart: bool) -> None:
+        """Give a copy of a container of a derived class copies of the attributes."""
+        for name, part in state_of(value).items():
+            keep_attribute(made, name, self.of(part, apart))
 
     def enter(self, value: Any, made: Any, apart: bool) -> None:
         """Note the copy of an object that stands for all of its places."""
@@ -139,8 +148,8 @@ class Copies:
             if isinstance(value, np.ndarray):
                 if value.flags.writeable and not value.dtype.hasobject:
                     value[...] = made
-            elif type(value) is list:
-                value[:] = [handed.of(item, False) for item in made]
+            elif isinstance(value, list):
+                list.__setitem__(value, slice(None), [handed.of(item, False) for item in made])
             elif isinstance(value, dict):
                 items = {k: handed.of(item, False) for k, item in made.items()}
                 value.clear()

@@ -136,8 +136,8 @@ def _type_read(value: Any, depth: int, inside: tuple[int, ...]) -> t.Type:
     if REGISTRY.has_methods(value):
         twin = REGISTRY.twin(value)
         return t.Static(value if twin is None else twin)
-    if isinstance(value, np.ndarray) or is_table(cls):
-        return t.Object(cls, ())
+    if isinstance(value, (np.ndarray, float, complex, list, dict)) or is_table(cls):
+        return t.Object(cls, ())  # what else it holds may not make it a constant
     fields = state_of(value) if is_record_class(cls) else dict_of(value)
     inside = (*inside, id(value))
     return t.Object(cls, tuple(
