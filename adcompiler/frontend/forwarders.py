@@ -173,7 +173,7 @@ class Reader:
 
     def on_call(self, each: dis.Instruction) -> None:
         """A call."""
-        given = self.popped(each.arg or 0)
+        given = [self.text(one) for one in self.popped(each.arg or 0)]
         self.called([*given[: len(given) - len(self.names)], *(
             f"{name}={value}" for name, value in zip(
                 self.names, given[len(given) - len(self.names) :], strict=True))])

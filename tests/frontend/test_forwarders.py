@@ -16,6 +16,7 @@ TEXTS = (
     "def f(a, *, b):\n    a = module.inner(a)\n    a = inner(a, 'x')\n    return inner(a, b=b)\n",
     "def f(*args):\n    inner(*args)\n",
     "def f(a, /, b):\n    return (a, inner(b), a.b)\n",
+    "f = lambda a, b, c: inner(a, (b, c))\n",
     "f = lambda x, y: x * inner(y) + 2.0\n",
 )
 OTHERS = (
