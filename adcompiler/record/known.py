@@ -52,7 +52,7 @@ def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
             args = tuple(map(plain_in, args))  # no code of their classes matters
         return inert(function, args, kwargs)
     if REGISTRY.replacement(function) is None and not REGISTRY.has_rules(function) and (
-        REGISTRY.facts(function).written_as is None or is_of_numpy(function)
+        not is_written_anew(function)
     ):
         return UNRULED
     tape = RECORDING.tape
@@ -84,6 +84,12 @@ def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
             f"`{display_name(function)}` with parameters that carry a derivative",
             "draw standard numbers, and scale them", "recording")
     return recorded(function, args, kwargs)
+
+
+def is_written_anew(function: Any) -> bool:
+    """Say whether the compiler has another text of a function, which does the same."""
+    return type(function) in (types.FunctionType, types.BuiltinFunctionType) and (
+        REGISTRY.facts(function).written_as is not None and not is_of_numpy(function))
 
 
 def is_of_numpy(function: Any) -> bool:

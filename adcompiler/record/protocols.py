@@ -226,8 +226,13 @@ def natively(
 
 def by_its_rule(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call a function of which a rule says what its own code does, in Python or not."""
-    package = str(getattr(function, "__module__", None) or "").partition(".")[0]
-    return natively(function, *args, trusted__=package, **kwargs)
+    return natively(function, *args, trusted__=package_of(function), **kwargs)
+
+
+@unless_it_raises("")
+def package_of(function: Any) -> str:
+    """Return the name of the package of a function; foreign objects may raise anything."""
+    return str(getattr(function, "__module__", None) or "").partition(".")[0]
 
 
 SIMPLE = frozenset({
