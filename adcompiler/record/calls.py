@@ -22,7 +22,9 @@ from adcompiler.record.attributes import OF_OBJECTS
 from adcompiler.record.checkpoints import CHECKPOINTS
 from adcompiler.record.classes import made_by_new, made_of, of_class
 from adcompiler.record.derived import holds_derived, is_transparent, leading, through
-from adcompiler.record.known import UNRULED, by_rule, captures, is_callback, is_native, unknown
+from adcompiler.record.known import (
+    UNRULED, by_rule, captures, constant, is_callback, is_native, unknown,
+)
 from adcompiler.record.methods import of_array_method, ufunc_method
 from adcompiler.record.functions import HOOKS, MADE, hooked, is_rewritten, rewritten
 from adcompiler.record.movers import MOVERS, OF_METHODS, moved
@@ -385,8 +387,10 @@ def classes_in(given: tuple[Any, ...]) -> tuple[Any, ...]:
 def of_numba(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call what numba compiled: its text in Python, where that gives the same numbers."""
     inside = getattr(function, "py_func", None)
-    if not isinstance(inside, types.FunctionType) or not RECORDING.tape.holds((args, kwargs)):
+    if not isinstance(inside, types.FunctionType):
         return unknown(function, args, kwargs)
+    if not RECORDING.tape.holds((args, kwargs)) and not captures(inside):
+        return constant(function, args, kwargs)
     copies, named = apart((args, kwargs))
     try:
         wanted = function(*copies, **named)

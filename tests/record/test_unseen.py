@@ -287,7 +287,12 @@ def test_what_numba_compiled_is_followed_where_its_text_does_the_same() -> None:
             total += x[0] * i
         return total
 
+    @numba.njit
+    def first_called_there(n: int) -> int:
+        return n + 1
+
     x = np.array([0.7, 0.4])
+    assert grad(lambda v: v[0] * first_called_there(2), backend="record")(x)[0] == 3.0
     found = grad(lambda v: scaled(v, np.zeros(2)), backend="record")(x)
     assert np.allclose(found, 2.0 * x, rtol=1e-15)
     try:
