@@ -21,14 +21,25 @@ Made = TypeVar("Made")
 NULL = "\0"
 """Stands for what instructions push before a function that is called."""
 CONSTANTS = (type(None), bool, int, float, str, bytes, type(Ellipsis))
+COMPUTING = ("BINARY_OP", "BINARY_SUBSCR")
+"""Instructions of code that does more than hand on what it is given."""
 MOST = 200
 """Code of more instructions is no wrapper."""
 
 
 def written(
-    code: CodeType, proves: Callable[[Any], bool], source: Callable[..., Made]
+    code: CodeType, proves: Callable[[Any], bool], source: Callable[..., Made],
+    computes: bool = False,
 ) -> Made | None:
-    """Return a ``source``, whose text is proved to be that of a function; None if it has none."""
+    """Return a ``source``, whose text is proved to be that of a function; None if it has none.
+
+    It is that of a wrapper, which calls something, unless functions that compute count as well.
+    """
+    if not computes and (
+        any(each.opname in COMPUTING for each in dis.get_instructions(code)) or not any(
+            each.opname.startswith("CALL") for each in dis.get_instructions(code))
+    ):
+        return None
     text = expression_of(code) if code.co_name == "<lambda>" else text_of(code)
     if text is None:
         return None
@@ -38,6 +49,12 @@ def written(
     file = f"<wrapper {code.co_name.strip('<>')} {zlib.crc32(text.encode()):x}>"
     keep_lines(file, text)
     return source(file, 1, text, 0, code.co_name, (0, len(text)))
+
+
+def defines(lines: list[str], code: CodeType) -> bool:
+    """Say whether a function of the name of some code stands where that is said to be."""
+    around = lines[code.co_firstlineno - 1 : code.co_firstlineno + 20]
+    return code.co_name == "<lambda>" or any(f"def {code.co_name}" in line for line in around)
 
 
 def text_of(code: CodeType) -> str | None:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from adcompiler.errors import InternalError, SourceNotFoundError
 from adcompiler.frontend.bytecode_file import is_from_present_file
-from adcompiler.frontend.forwarders import written
+from adcompiler.frontend.forwarders import defines, written
 from adcompiler.frontend.reloaded import find_in_module, find_moved
 from adcompiler.frontend.same_code import compiles_to, has_signature_of
 from adcompiler.ops.made_texts import kept_lines
@@ -107,8 +107,8 @@ def read_source(function: Callable[..., Any]) -> SourceText:
     lines = _lines_of(code, module)
     compiles = functools.partial(compiles_to, live=code, module=module)
     if not lines:
-        found = find_in_module(code, module, lambda code, lines: _find(code, lines, compiles))
-        found = found or written(code, compiles, SourceText)
+        find = functools.partial(_find, proves=compiles)
+        found = find_in_module(code, module, find) or written(code, compiles, SourceText)
         if found is None:
             raise without_text(function, code)
         return found
@@ -116,12 +116,12 @@ def read_source(function: Callable[..., Any]) -> SourceText:
     if found is None:
         # A module that was edited and reloaded leaves its old lines in linecache.
         linecache.checkcache(code.co_filename)
-        lines = _lines_of(code, module)
-        found = _find(code, lines, compiles) or find_moved(
-            code, lines, lambda code, lines: _find(code, lines, compiles))
+        lines, find = _lines_of(code, module), functools.partial(_find, proves=compiles)
+        found = find(code, lines) or find_moved(code, lines, find)
     if found is None and is_from_present_file(code, module):
         found = _find(code, lines, functools.partial(has_signature_of, live=code))
-    found = found or written(code, compiles, SourceText)
+    if found is None and not defines(lines, code):
+        found = written(code, compiles, SourceText)
     if found is None:
         if code.co_filename == COMMAND:
             raise without_text(function, code)
@@ -145,7 +145,7 @@ def without_text(function: Callable[..., Any], code: CodeType) -> SourceNotFound
 def parse_function(function: Callable[..., Any]) -> ParsedFunction:
     """Return the function's tree with the line and column numbers of the user's file."""
     source = read_source(function)
-    return ParsedFunction(source, _parsed(source))
+    return ParsedFunction(source, parsed(source))
 
 
 # -- where the text comes from ---------------------------------------------------------------------
@@ -453,7 +453,7 @@ def _characters(line: str, column: int) -> str:
 # ---------------------------------------------------------------------------------------------
 
 
-def _parsed(source: SourceText) -> gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda:
+def parsed(source: SourceText) -> gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda:
     # gast is imported here, not above: a process whose derivatives are all in the cache on disk
     # reads texts to compute their keys, and should not wait for a parser it never uses.
     import gast

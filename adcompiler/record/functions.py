@@ -6,6 +6,7 @@ function that it stands for.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import marshal
 import sys
@@ -18,8 +19,10 @@ from typing import Any
 
 from adcompiler.cache.keys import compiler_digest, digest
 from adcompiler.cache.store import default_directory
-from adcompiler.errors import ADError, Finding, UnsupportedError
-from adcompiler.frontend.source import parse_function, read_source
+from adcompiler.errors import ADError, Finding, SourceNotFoundError, UnsupportedError
+from adcompiler.frontend.forwarders import written
+from adcompiler.frontend.same_code import compiles_to
+from adcompiler.frontend.source import SourceText, parsed, read_source
 
 MARK = "\0adc:"
 HOOKS: dict[str, Callable[..., Any]] = {}
@@ -106,7 +109,17 @@ def kept_or_new(function: types.FunctionType) -> types.CodeType:
     """
     from adcompiler.record.rewriting import rewritten_code  # parses
 
-    source, live = read_source(function), function.__code__
+    live = function.__code__
+    try:
+        source = read_source(function)
+    except SourceNotFoundError:
+        proves = functools.partial(compiles_to, live=live, module=function.__globals__)
+        found = None
+        if live.co_filename.startswith("<"):  # a text that nobody kept
+            found = written(live, proves, SourceText, computes=True)
+        if found is None:
+            raise
+        source = found
     directory = default_directory()
     key = digest(
         "recorded", compiler_digest(), sys.implementation.cache_tag, source.file, source.first_line,
@@ -118,7 +131,7 @@ def kept_or_new(function: types.FunctionType) -> types.CodeType:
             if hashlib.sha256(data[32:]).digest() == data[:32]:
                 code: types.CodeType = marshal.loads(data[32:])
                 return code
-    made: types.CodeType = rewritten_code(parse_function(function).node, live)
+    made: types.CodeType = rewritten_code(parsed(source), live)
     if path is not None:
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
