@@ -53,8 +53,9 @@ def written(
 
 def defines(lines: list[str], code: CodeType) -> bool:
     """Say whether a function of the name of some code stands where that is said to be."""
-    around = lines[code.co_firstlineno - 1 : code.co_firstlineno + 20]
-    return code.co_name == "<lambda>" or any(f"def {code.co_name}" in line for line in around)
+    there = lines[code.co_firstlineno - 1 : code.co_firstlineno]
+    return code.co_name == "<lambda>" or any(
+        line.lstrip().startswith(("@", "def ", "async ")) for line in there)
 
 
 def text_of(code: CodeType) -> str | None:
