@@ -51,13 +51,6 @@ def written(
     return source(file, 1, text, 0, code.co_name, (0, len(text)))
 
 
-def defines(lines: list[str], code: CodeType) -> bool:
-    """Say whether a function of the name of some code stands where that is said to be."""
-    there = lines[code.co_firstlineno - 1 : code.co_firstlineno]
-    return code.co_name == "<lambda>" or any(
-        line.lstrip().startswith(("@", "def ", "async ")) for line in there)
-
-
 def text_of(code: CodeType) -> str | None:
     """Return a text of a function that may compile to its code; None if it does anything else."""
     instructions = list(dis.get_instructions(code))

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from adcompiler.errors import InternalError, SourceNotFoundError
 from adcompiler.frontend.bytecode_file import is_from_present_file
-from adcompiler.frontend.forwarders import defines, written
+from adcompiler.frontend.forwarders import written
 from adcompiler.frontend.reloaded import find_in_module, find_moved
 from adcompiler.frontend.same_code import compiles_to, has_signature_of
 from adcompiler.ops.made_texts import kept_lines
@@ -118,10 +118,10 @@ def read_source(function: Callable[..., Any]) -> SourceText:
         linecache.checkcache(code.co_filename)
         lines, find = _lines_of(code, module), functools.partial(_find, proves=compiles)
         found = find(code, lines) or find_moved(code, lines, find)
+    alike = found or _find(code, lines, functools.partial(has_signature_of, live=code))
     if found is None and is_from_present_file(code, module):
-        found = _find(code, lines, functools.partial(has_signature_of, live=code))
-    if found is None and not defines(lines, code):
-        found = written(code, compiles, SourceText)
+        found = alike
+    found = found or (None if alike else written(code, compiles, SourceText))
     if found is None:
         if code.co_filename == COMMAND:
             raise without_text(function, code)

@@ -49,6 +49,13 @@ def test_code_that_does_more_is_not_read() -> None:
             read_source(made(text))
 
 
+def test_code_that_is_said_to_stand_elsewhere() -> None:
+    """As of wrappers whose makers give them the line of what they wrap."""
+    wrapper, line = made(TEXTS[0]), made.__code__.co_firstlineno
+    wrapper.__code__ = wrapper.__code__.replace(co_filename=__file__, co_firstlineno=line)
+    assert "inner(a, b, c=c, **rest)" in read_source(wrapper).text
+
+
 def test_derivatives_through_wrappers() -> None:
     assert grad(made(TEXTS[0]))(0.7) == 3.0
     recorded = grad(made(COMPUTES), argnums=(0, 1), backend="record")
