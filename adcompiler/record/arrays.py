@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,8 @@ def with_out(
         return natively(function, *args, **kwargs)
     rest = {k: v for k, v in kwargs.items() if k not in ("out", "where", "casting")}
     where = kwargs.get("where", True)
-    result = UFUNC_METHODS["call"](function, *args, **rest)
+    with np.errstate(all="ignore") if where is not True else nullcontext():
+        result = UFUNC_METHODS["call"](function, *args, **rest)
     if where is not True:
         chosen = np.broadcast_to(where, target.shape)
         result = of_array(broadcast(result, target.shape), chosen)

@@ -80,6 +80,10 @@ class Inner(Tape):
         self.inputs.append(root)
         return True
 
+    def check_read(self, array: np.ndarray, index: Any = ...) -> None:
+        if not self.outer.is_marked(array):
+            super().check_read(array, index)
+
     def is_held(self, array: np.ndarray) -> bool:
         return super().is_held(array) or self.outer.is_held(array)
 

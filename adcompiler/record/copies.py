@@ -148,6 +148,10 @@ class Copies:
             if isinstance(value, np.ndarray):
                 if value.flags.writeable and not value.dtype.hasobject:
                     value[...] = made
+            elif isinstance(value, np.random.Generator):
+                value.bit_generator.state = made.bit_generator.state
+            elif isinstance(value, np.random.RandomState):
+                value.set_state(made.get_state())
             elif isinstance(value, list):
                 list.__setitem__(value, slice(None), [handed.of(item, False) for item in made])
             elif isinstance(value, dict):

@@ -228,6 +228,7 @@ def which_last(array: np.ndarray, index: Any) -> np.ndarray | None:
 @hooked
 def log(array: np.ndarray, old: np.ndarray) -> None:
     """Note that an array which entries read was written over with constants."""
+    RECORDING.tape.note_written(array, ...)
     RECORDING.tape.entries.append(Write(array, ..., old, None, None))
 
 

@@ -114,6 +114,12 @@ class Recorded:
         if self.tape.refusal is not None:  # the program has caught it, and gone another way
             raise self.tape.refusal
         self.copies.check()
+        self.firsts: dict[int, Any] = {}
+        for group in self.tape.groups.values():
+            if group.written and not (group.is_one and self.tangents is None):
+                raise refused(
+                    "an array that is written, and that overlaps another argument or, in forward "
+                    "mode, is one", "pass copies", "aliases")
 
     def start(self, tangents: Any) -> None:
         """Enter what is differentiated into the tape."""
@@ -177,7 +183,7 @@ class Recorded:
         if isinstance(value, np.ndarray):
             if value.dtype.kind not in "fc":
                 return np.zeros(value.shape)
-            return np.array(sweep.beside(value))
+            return self.found_beside(sweep, value)
         if isinstance(value, NUMBERS):
             g = sweep.numbers[self.tape.ids[id(value)]]
             return like(g, value)
@@ -187,6 +193,19 @@ class Recorded:
         parts = {key: self.found(sweep, part) for key, part in value.parts.items()}
         return assembled(value.like, {
             key: part if key in value.carrying else None for key, part in parts.items()})
+
+    def found_beside(self, sweep: Sweep, array: np.ndarray) -> np.ndarray:
+        """Return the cotangent of an argument that is an array.
+
+        Of arguments that are one array, which is written, the first one has all of it.
+        """
+        group = self.tape.groups.get(id(array))
+        if group is None or not group.written:
+            return np.array(sweep.beside(array))
+        if self.firsts.setdefault(id(group), array) is not array:
+            return np.zeros_like(array)
+        whole: np.ndarray = np.sum([sweep.beside(member) for member in group.members], axis=0)
+        return whole
 
     def along(self) -> Any:
         """Return the tangent of the value."""

@@ -43,7 +43,9 @@ def by_base(a: Any, b: Any, r: Any) -> Any:
     if b == 0:
         return 0.0
     try:
-        return b * a ** (b - 1)
+        found = b * a ** (b - 1)
+        is_complex = isinstance(found, complex) and not isinstance(r, complex)
+        return math.nan if is_complex else found  # of Python's negative numbers
     except ZeroDivisionError:
         return math.inf
     except OverflowError:

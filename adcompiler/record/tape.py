@@ -57,11 +57,20 @@ def beside(memory: np.ndarray, root: np.ndarray, array: np.ndarray) -> np.ndarra
 
 @dataclass(eq=False, slots=True)
 class Group:
-    """Arrays that lie in one memory, from address ``low`` up to ``high``, each an argument."""
+    """Arrays that lie in one memory, from address ``low`` up to ``high``, each an argument.
+
+    Once one of them is ``written``, they are one array.
+    """
 
     members: list[np.ndarray]
     low: int
     high: int
+    written: bool = False
+
+    @property
+    def is_one(self) -> bool:
+        """Whether all are laid out alike."""
+        return len({(bounds(m), m.shape, m.strides, m.dtype) for m in self.members}) == 1
 
 
 class Recording(threading.local):
@@ -195,6 +204,8 @@ class Tape:
     def note_written(self, array: np.ndarray, index: Any) -> None:
         """Note that elements were written, in memory where an earlier recording left values."""
         root = self.root(array)
+        if id(root) in self.groups:
+            self.groups[id(root)].written = True
         if ESCAPED.get(id(root)) is root:
             if id(root) not in self.left:
                 low, high = bounds(root)
@@ -210,9 +221,11 @@ class Tape:
             self.active[id(one)] = one
 
     def start_array(self, array: np.ndarray) -> None:
-        """Enter an array that is differentiated."""
+        """Enter an array that is differentiated, and those that lie where it does."""
         root = self.root(array)
-        self.active[id(root)] = self.held[id(root)] = root
+        group = self.groups.get(id(root))
+        for one in (root,) if group is None else group.members:
+            self.active[id(one)] = self.held[id(one)] = one
 
     def hold(self, array: np.ndarray) -> None:
         """Note that an entry reads an array."""

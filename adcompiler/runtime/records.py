@@ -34,7 +34,8 @@ def record(cls: type = SimpleNamespace, /, **fields: Any) -> Any:
 
 def keep_attribute(x: Any, name: str, value: Any) -> None:
     """Set what an instance itself holds under a name: no property of its class is asked."""
-    member = slots_of(type(x)).get(name)
+    cls: Any = type(x)  # a class has a hash, whatever mypy makes of type[Any]
+    member = slots_of(cls).get(name)
     if member is not None:
         member.__set__(x, value)
     else:
@@ -43,7 +44,8 @@ def keep_attribute(x: Any, name: str, value: Any) -> None:
 
 def drop_attribute(x: Any, name: str) -> None:
     """Delete what an instance itself holds under a name."""
-    member = slots_of(type(x)).get(name)
+    cls: Any = type(x)  # a class has a hash, whatever mypy makes of type[Any]
+    member = slots_of(cls).get(name)
     if member is not None:
         member.__delete__(x)
     else:

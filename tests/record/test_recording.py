@@ -368,3 +368,37 @@ def test_quotients_of_numpys_numbers_by_zero_do_not_raise() -> None:
         assert value == math.inf and slopes[0] == math.inf
         value, slopes = value_and_grad(quotient, backend="record")(-x)
     assert math.isnan(value) and slopes[2] == math.inf
+
+
+def crossed(a, b):
+    a[0] = b[1] * b[0]
+    b[1] *= 2.0
+    return np.sum(a * b)
+
+
+def test_one_array_given_twice_is_one_once_it_is_written() -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    for argnums, wanted in ((0, [8.0, 20.0, 6.0]), (1, [8.0, 20.0, 6.0])):
+        assert np.array_equal(grad(crossed, argnums, backend="record")(x, x), wanted)
+    first, second = grad(crossed, (0, 1), backend="record")(x, x)
+    assert np.array_equal(first, [8.0, 20.0, 6.0]) and np.array_equal(second, np.zeros(3))
+    y = x.copy()
+    assert np.array_equal(vjp(crossed, y, y, backend="record")[1](1.0)[0], [8.0, 20.0, 6.0])
+    assert np.array_equal(y, [2.0, 4.0, 3.0])
+    with pytest.raises(UnsupportedError, match="overlaps another argument"):
+        jvp(crossed, (x, x), (x, x), backend="record")
+    long = np.arange(4.0)
+    with pytest.raises(UnsupportedError, match="overlaps another argument"):
+        grad(crossed, backend="record")(long[:3], long[1:])
+
+
+def test_a_generator_that_is_given_has_drawn_what_the_function_drew() -> None:
+    rng, other = np.random.default_rng(3), np.random.default_rng(3)
+    value, _ = vjp(lambda x, rng: x * rng.normal(), 2.0, rng, argnums=0, backend="record")
+    assert value == 2.0 * other.normal()
+    assert rng.bit_generator.state == other.bit_generator.state
+
+
+def test_powers_that_numpy_has_no_number_for_have_no_slope() -> None:
+    with np.errstate(all="ignore"):
+        assert math.isnan(grad(lambda x: np.power(x, 0.5), backend="record")(-2.0))
