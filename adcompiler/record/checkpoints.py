@@ -19,7 +19,7 @@ import numpy as np
 from adcompiler.dispatch.trees import children
 from adcompiler.record.entries import AddedAt, InPlace, Made, Write
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.shadows import Sweep
+from adcompiler.record.shadows import Pushing, Shadows, Sweep, Tangents
 from adcompiler.record.known import is_full
 from adcompiler.record.tape import LEFT, NUMBERS, RECORDING, Tape, leave, place, refused
 from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop, recomputed, slots_for
@@ -61,6 +61,13 @@ class Inner(Tape):
         self.groups, self.texts = outer.groups, outer.texts
         self.inputs: list[Any] = []
         self.result: Any = None
+        self.beyond: Shadows | None = None
+        self.pushing: Tangents | None = None
+
+    def push(self, around: Shadows) -> None:
+        """Push the tangents of inputs, which are ``around``, forward as the call is recorded."""
+        self.beyond, self.pushing = around, Tangents(self)
+        self.entries = Pushing(self.pushing)
 
     def read(self, key: int, slot: int) -> int:
         """Enter a number of the tape around, and return its slot here."""
@@ -68,7 +75,10 @@ class Inner(Tape):
         made = entry[:1] if type(entry) is tuple else entry.made()
         number = next(number for number in made if id(number) == key)
         self.inputs.append(number)
-        return self.start(number)
+        place = self.start(number)
+        if self.pushing is not None and self.beyond is not None:
+            self.pushing.numbers[place] = self.beyond.numbers[slot]
+        return place
 
     def is_marked(self, array: np.ndarray) -> bool:
         root = self.root(array)
@@ -78,6 +88,8 @@ class Inner(Tape):
             return False
         self.start_array(root)
         self.inputs.append(root)
+        if self.pushing is not None and self.beyond is not None:
+            self.pushing.put(root, self.beyond.beside(root))
         return True
 
     def check_read(self, array: np.ndarray, index: Any = ...) -> None:
@@ -121,10 +133,7 @@ class Rerun(Made):
             return
         inner, outs = run(self.call, sweep.tape)
         try:
-            before = [out for out, _ in self.outs]
-            if not all(map(equal, outs, before)) or len(outs) != len(before):
-                raise refused("a checkpoint that gives another result when it runs again",
-                              "do not draw random numbers in it", at=self.place)
+            self.compare(outs)
             back = Sweep(inner)
             back.numbers = collections.defaultdict(float)  # type: ignore[assignment] # inputs join
             for out, g in zip(outs, given, strict=True):
@@ -139,6 +148,26 @@ class Rerun(Made):
         finally:
             inner.close(outs)
 
+    def push(self, tangents: Any, slot: int) -> None:
+        inner, outs = run(self.call, tangents.tape, tangents)
+        try:
+            self.compare(outs)
+            assert inner.pushing is not None
+            for out, (was, place) in zip(outs, self.outs, strict=True):
+                if isinstance(out, np.ndarray):
+                    tangents.put(was, inner.pushing.beside(out))
+                else:
+                    tangents.numbers[place] = inner.pushing.numbers[inner.ids[id(out)]]
+        finally:
+            inner.close(outs)
+
+    def compare(self, outs: list[Any]) -> None:
+        """Refuse another result than that of the recording."""
+        before = [out for out, _ in self.outs]
+        if not all(map(equal, outs, before)) or len(outs) != len(before):
+            raise refused("a checkpoint that gives another result when it runs again",
+                          "do not draw random numbers in it", at=self.place)
+
     def shown(self) -> str:
         return "checkpoint"
 
@@ -148,9 +177,16 @@ def equal(a: Any, b: Any) -> bool:
     return type(a) is type(b) and np.array_equal(a, b, equal_nan=True)
 
 
-def run(call: Callable[[], Any], outer: Tape) -> tuple[Inner, list[Any]]:
-    """Record a call on a tape of its own; return that, and the numbers and arrays it made."""
+def run(
+    call: Callable[[], Any], outer: Tape, around: Shadows | None = None
+) -> tuple[Inner, list[Any]]:
+    """Record a call on a tape of its own; return that, and the numbers and arrays it made.
+
+    Tangents that are ``around`` are pushed forward through it.
+    """
     before, inner = RECORDING.tape, Inner(outer)
+    if around is not None:
+        inner.push(around)
     RECORDING.tape = inner
     try:
         inner.result = call()

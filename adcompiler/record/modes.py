@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,10 +39,10 @@ def derivative(
         push = Push(function, values, wanted, parameters, True)
         return PushOfEach(push) if batched else push
     if mode == "linearize":
-        push = Push(function, kept(values), wanted, parameters, False)
-        value = primal(function, values, parameters)
-        push.structure = outline(value)
-        return value, push
+        outlines = outlines_of(values, wanted, parameters)
+        run = Recorded(function, values, wanted, parameters)
+        linear = PushOfTape(run, outlines, getattr(function, "__name__", "the function"))
+        return run.handed_out(), linear
     raise ArgumentsError(
         f"the operator `{mode}` has no recorded form\n  see {limitations()}#recording")
 
@@ -112,14 +113,11 @@ def kept(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return Copies(values, (), Tape()).values
 
 
-def primal(
-    function: Callable[..., Any], values: tuple[Any, ...], parameters: Sequence[Any]
-) -> Any:
-    """Return the value, and leave the arguments as the function leaves them."""
-    run = Recorded(function, values, (), parameters)
-    value = run.copies.give_back(run.value)
-    run.close()
-    return value
+def outlines_of(
+    values: tuple[Any, ...], wanted: Wanted, parameters: Sequence[Any]
+) -> list[tuple[Any, str]]:
+    """Return the structures of what is differentiated, with the names of its parameters."""
+    return [(outline(part_at(values[i], steps)), parameters[i].name) for i, steps in wanted]
 
 
 class Push(Pushforward):
@@ -138,8 +136,8 @@ class Push(Pushforward):
         self.function, self.values, self.wanted = function, values, wanted
         self.parameters, self.with_value = parameters, with_value
         name = getattr(function, "__name__", "the function")
-        super().__init__(Half(second, "", name, {}, name), None, [
-            (outline(part_at(values[i], steps)), parameters[i].name) for i, steps in wanted])
+        super().__init__(
+            Half(second, "", name, {}, name), None, outlines_of(values, wanted, parameters))
 
     def __reduce__(self) -> Any:
         raise ArgumentsError(
@@ -165,6 +163,14 @@ class Push(Pushforward):
                 raise
             raise refused_twice(self.instead_of, error) from None
 
+    def of_each(self, seeds: list[tuple[Any, ...]]) -> tuple[Any, list[Any]]:
+        """Return the value, and the derivatives along tangents of several seeds, of one run."""
+        run = Recorded(self.function, self.values, self.wanted, self.parameters)
+        found = [run.pushed(one) for one in seeds]
+        value = run.copies.give_back(run.value)
+        run.close()
+        return value, found
+
     def run_anew(self, tangents: list[Any], writes: bool) -> tuple[Any, Any]:
         """As ``run``."""
         run = Recorded(self.function, self.values, self.wanted, self.parameters, tangents)
@@ -174,8 +180,38 @@ class Push(Pushforward):
         return value, d
 
 
+class PushOfTape(Pushforward):
+    """Pushes tangents forward along the tape of one run."""
+
+    def __init__(self, run: Recorded, outlines: list[Any], name: str) -> None:
+        self.tape = run
+        self.pushing = threading.RLock()
+        super().__init__(Half(second, "", name, {}, name), None, outlines)
+        self.structure = outline(run.value)
+
+    def __reduce__(self) -> Any:
+        raise ArgumentsError(
+            f"{self!r} holds the tape of a run, which cannot be pickled; pickle the function")
+
+    def __copy__(self) -> PushOfTape:
+        return self  # calls leave it as it is
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PushOfTape:
+        return self
+
+    def __call__(self, *tangents: Any) -> Any:
+        """Return the derivative along the tangents of the arguments."""
+        given = given_tangents(tangents, self.outlines)
+        with self.pushing:  # what the run wrote is undone, and done again
+            return self.tape.pushed(given)
+
+    def __del__(self) -> None:
+        if hasattr(self, "tape"):
+            self.tape.close()
+
+
 class PushOfEach:
-    """Pushes the tangents of many seeds forward, in a run for each; the last has the effects."""
+    """Pushes the tangents of many seeds forward."""
 
     writes = True
 
@@ -190,8 +226,8 @@ class PushOfEach:
             value, along = self(*one_zero(given))
             return value, none_of(along)
         seeds = list(zip(*map(each_of, given), strict=True))
-        found = [self.push.run(list(one), one is seeds[-1]) for one in seeds]
-        return found[-1][0], stacked([d for _, d in found])
+        value, found = self.push.of_each(seeds)
+        return value, stacked(found)
 
     def of_fitting(self, *tangents: Any) -> Any:
         """As a call, of tangents that are known to have the form of the arguments."""
@@ -207,6 +243,11 @@ class PushOfGradient(Push):
     ) -> None:
         super().__init__(function, values, wanted, parameters, with_value)
         self.single = single
+
+    def of_each(self, seeds: list[tuple[Any, ...]]) -> tuple[Any, list[Any]]:
+        """As ``Push.of_each``, in a run for each seed; the last has the effects."""
+        found = [self.run(list(one), one is seeds[-1]) for one in seeds]
+        return found[-1][0], [d for _, d in found]
 
     def run_anew(self, tangents: list[Any], writes: bool) -> tuple[Any, Any]:
         found, along = second(self.function, self.values, self.wanted, self.parameters, tangents)

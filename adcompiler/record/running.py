@@ -19,7 +19,7 @@ from adcompiler.dispatch.trees import children
 from adcompiler.errors import ArgumentsError
 from adcompiler.record.copies import Copies
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.shadows import Shadows, Sweep
+from adcompiler.record.shadows import Pushing, Sweep, Tangents
 from adcompiler.record.tape import (
     IDLE, LEFT, NUMBERS, RECORDING, Tape, leave, purge, refused, stay,
 )
@@ -30,50 +30,6 @@ from adcompiler.structs import dataclass
 
 Wanted = Sequence[tuple[int, tuple[Any, ...]]]
 """Positions of what is differentiated, with steps to the part."""
-
-
-class Pushing(list[Any]):
-    """The entries of a tape that pushes tangents forward as they come."""
-
-    def __init__(self, tangents: Tangents) -> None:
-        super().__init__()
-        self.tangents = tangents
-
-    def append(self, entry: Any) -> None:
-        """Enter an operation, and push tangents through it."""
-        super().append(entry)
-        self.tangents.push(entry, len(self) - 1)
-
-
-class Tangents(Shadows):
-    """The tangents of what a tape holds, while it is recorded.
-
-    ``kept`` has those of what was written over, by the identity of the entry, for second
-    derivatives.
-    """
-
-    def __init__(self, tape: Tape, second: bool = False) -> None:
-        super().__init__(tape)
-        self.second = second
-        self.kept: dict[int, list[tuple[np.ndarray, Any, np.ndarray]]] = {}
-
-    def keep(self, entry: Any, view: np.ndarray, index: Any, old: Any) -> None:
-        """Keep the tangents of what an entry writes over."""
-        if self.second:
-            self.kept.setdefault(id(entry), []).append((view, index, np.array(old)))
-
-    def push(self, entry: Any, slot: int) -> None:
-        """Push tangents through an operation."""
-        self.numbers.append(0.0)
-        if type(entry) is not tuple:
-            entry.push(self, slot)
-        elif len(entry) > 1:
-            _, i, di, j, dj, _ = entry
-            d = 0.0
-            for k, slope in ((i, di), (j, dj)):
-                if k is not None and self.numbers[k] != 0:
-                    d += self.numbers[k] * slope
-            self.numbers[slot] = d
 
 
 class Recorded:
@@ -115,8 +71,13 @@ class Recorded:
             raise self.tape.refusal
         self.copies.check()
         self.firsts: dict[int, Any] = {}
+        self.check_groups(forward=self.tangents is not None)
+
+    def check_groups(self, forward: bool) -> None:
+        """Refuse writes into arrays that overlap others, in forward mode into those that are one.
+        """
         for group in self.tape.groups.values():
-            if group.written and not (group.is_one and self.tangents is None):
+            if group.written and not (group.is_one and not forward):
                 raise refused(
                     "an array that is written, and that overlaps another argument or, in forward "
                     "mode, is one", "pass copies", "aliases")
@@ -210,6 +171,49 @@ class Recorded:
     def along(self) -> Any:
         """Return the tangent of the value."""
         return self.tangent_of(self.value)
+
+    def pushed(self, given: Sequence[Any]) -> Any:
+        """Return the tangent of the value for tangents of what is differentiated.
+
+        The tape is gone through from its start: what the run wrote is undone before, and written
+        again on the way.
+        """
+        self.check_groups(forward=True)
+        entries = self.tape.entries
+        self.tangents = tangents = Tangents(self.tape)
+        tangents.numbers = [0.0] * len(entries)
+        for part, d in zip(self.given, given, strict=True):
+            self.lay(part, d)
+        for entry in reversed(entries):
+            if type(entry) is not tuple:
+                entry.again()
+        slot = 0
+        try:
+            with np.errstate(all="ignore"):
+                for slot, entry in enumerate(entries):
+                    if type(entry) is not tuple:
+                        entry.again()
+                    tangents.through(entry, slot)
+            return self.along()
+        finally:
+            self.tangents = None
+            for entry in entries[slot + 1 :]:
+                if type(entry) is not tuple:
+                    entry.again()
+
+    def lay(self, value: Any, d: Any) -> None:
+        """Set the tangents of an argument."""
+        assert self.tangents is not None
+        if d is None:
+            return
+        if isinstance(value, np.ndarray):
+            if value.dtype.kind in "fc":
+                self.tangents.put(value, d)
+        elif isinstance(value, NUMBERS):
+            self.tangents.numbers[self.tape.ids[id(value)]] = d
+        elif isinstance(value, Frozen):
+            for key, part in value.parts.items():
+                self.lay(part, child(d, key, value.like))
 
     def tangent_of(self, value: Any) -> Any:
         """Return the tangent of a part of the value."""

@@ -234,3 +234,51 @@ class Sweep(Shadows):
             for entry in entries[slot:]:
                 if type(entry) is not tuple:
                     entry.again()
+
+
+class Pushing(list[Any]):
+    """The entries of a tape that pushes tangents forward as they come."""
+
+    def __init__(self, tangents: Tangents) -> None:
+        super().__init__()
+        self.tangents = tangents
+
+    def append(self, entry: Any) -> None:
+        """Enter an operation, and push tangents through it."""
+        super().append(entry)
+        self.tangents.push(entry, len(self) - 1)
+
+
+class Tangents(Shadows):
+    """The tangents of what a tape holds, while it is recorded.
+
+    ``kept`` has those of what was written over, by the identity of the entry, for second
+    derivatives.
+    """
+
+    def __init__(self, tape: Tape, second: bool = False) -> None:
+        super().__init__(tape)
+        self.second = second
+        self.kept: dict[int, list[tuple[np.ndarray, Any, np.ndarray]]] = {}
+
+    def keep(self, entry: Any, view: np.ndarray, index: Any, old: Any) -> None:
+        """Keep the tangents of what an entry writes over."""
+        if self.second:
+            self.kept.setdefault(id(entry), []).append((view, index, np.array(old)))
+
+    def push(self, entry: Any, slot: int) -> None:
+        """Push tangents through an operation."""
+        self.numbers.append(0.0)
+        self.through(entry, slot)
+
+    def through(self, entry: Any, slot: int) -> None:
+        """Push tangents through an operation whose number has its place already."""
+        if type(entry) is not tuple:
+            entry.push(self, slot)
+        elif len(entry) > 1:
+            _, i, di, j, dj, _ = entry
+            d = 0.0
+            for k, slope in ((i, di), (j, dj)):
+                if k is not None and self.numbers[k] != 0:
+                    d += self.numbers[k] * slope
+            self.numbers[slot] = d

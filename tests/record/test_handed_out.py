@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from adcompiler import (
-    ADError, UnsupportedError, batched_jvp, batched_vjp, grad, hessian, hvp, jacobian, jvp,
-    linearize, nth_derivative, parallel, value_and_grad, vjp,
+    ADError, UnsupportedError, batched_jvp, batched_vjp, checkpoint, grad, hessian, hvp, jacobian,
+    jvp, linearize, nth_derivative, parallel, value_and_grad, vjp,
 )
 from adcompiler.interop.calls import call_of
 from adcompiler.interop.scipy import fit_jacobian, pointwise_jacobian, value_and_jacobian
@@ -247,3 +247,44 @@ def test_interop() -> None:
     assert np.allclose(hvp(total, X, ONES), np.exp(X) * (2 + X), rtol=1e-14)
 
 
+
+
+CALLS: list[int] = []
+
+
+def with_effects(x, name="exp"):
+    CALLS.append(1)
+    x[0] = x[1] * 2.0
+    x *= x
+    np.add.at(x, [0, 0], x[1:].copy())
+    return np.__dict__[name](x) * np.sum(x)
+
+
+def test_pushforwards_go_along_the_tape_of_one_run() -> None:
+    def at(x: Any) -> Any:
+        return with_effects(x.copy())
+
+    steps = 1e-6 * np.eye(3)
+    wanted = np.array([(at(X + e) - at(X - e)) / 2e-6 for e in steps]).T
+    left = X.copy()
+    value = with_effects(left)
+    CALLS.clear()
+    x = X.copy()
+    found, pushforward = linearize(with_effects, x)
+    columns = [pushforward(e) for e in np.eye(3)]
+    assert np.array_equal(found, value) and np.array_equal(x, left) and len(CALLS) == 1
+    assert np.allclose(np.array(columns).T, wanted, rtol=1e-7, atol=1e-7)
+    assert np.array_equal(pushforward(np.eye(3)[0]), columns[0])
+    CALLS.clear()
+    rows = batched_jvp(with_effects, (X.copy(),), (np.eye(3),))[1]
+    assert np.allclose(rows.T, wanted, rtol=1e-7, atol=1e-7) and len(CALLS) == 1
+
+
+def test_pushforwards_run_checkpoints_again() -> None:
+    def sines(x, name="sin"):
+        return checkpoint(lambda v: np.__dict__[name](v * x[1]), x) * x[0]
+
+    _, pushforward = linearize(sines, X)
+    for direction in (ONES, X):
+        wanted = jvp(sines, (X,), (direction,))[1]
+        assert np.allclose(pushforward(direction), wanted, rtol=1e-13)
