@@ -253,6 +253,11 @@ class Reader:
 
     on_store_fast = on_pop_top = on_return_value
 
+    def on_return_const(self, each: dis.Instruction) -> None:
+        """The end of a line that returns a constant."""
+        self.on_load_const(each)
+        self.lines.append("return " + self.text(self.popped(1)[0]))
+
     def text(self, value: Any) -> str:
         """Return a value as text."""
         if isinstance(value, list):

@@ -20,7 +20,7 @@ from adcompiler.record.protocols import defined_in_python, followed, method_of, 
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import BINARY, UNARY
 from adcompiler.record.tape import NUMBERS, RECORDING, refused
-from adcompiler.runtime.records import HEAP_TYPE
+from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 
 UFUNC_METHODS: dict[str, Callable[..., Any]] = {}
 """The hook for calls, which stands in a module that imports this one."""
@@ -109,7 +109,7 @@ def overriding(values: tuple[Any, ...]) -> tuple[Any, Any] | None:
     """Return the ``__array_ufunc__`` in Python of an argument, and that; None if there is none."""
     for value in values:
         cls: Any = type(value)
-        if cls is np.ndarray or not cls.__flags__ & HEAP_TYPE:
+        if cls is np.ndarray or cls.__flags__ & CLASS_KIND != OF_PYTHON:
             continue
         found = method_of(cls, "__array_ufunc__")
         if found is not None:

@@ -15,7 +15,7 @@ from adcompiler.record.items import flat_of, write
 from adcompiler.record.operators import enter
 from adcompiler.record.protocols import PLAIN, followed, method_of
 from adcompiler.record.tape import NUMBERS, RECORDING, refused
-from adcompiler.runtime.records import HEAP_TYPE
+from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 
 INERT_OF_ARRAYS = frozenset({
     "shape", "dtype", "ndim", "size", "itemsize", "nbytes", "strides", "flags", "base",
@@ -34,7 +34,7 @@ def attribute(obj: Any, name: str) -> Any:
         return of_number(obj, name)
     if issubclass(cls, (type, types.FunctionType)):
         return getattr(obj, name)
-    if not cls.__flags__ & HEAP_TYPE:
+    if cls.__flags__ & CLASS_KIND != OF_PYTHON:
         if cls in PLAIN or cls is types.ModuleType:
             return getattr(obj, name)
         if cls is super:
@@ -134,10 +134,10 @@ def of_instance(obj: Any, name: str) -> Any:
 def of_number(obj: Any, name: str) -> Any:
     """Return an attribute of a number or array."""
     cls: Any = type(obj)
-    if cls is not np.ndarray and cls.__flags__ & HEAP_TYPE:  # of a derived class
+    if cls is not np.ndarray and cls.__flags__ & CLASS_KIND == OF_PYTHON:  # of a derived class
         for base in cls.__mro__:
             if name in vars(base):
-                if base.__flags__ & HEAP_TYPE:
+                if base.__flags__ & CLASS_KIND == OF_PYTHON:
                     return of_class(obj, vars(base)[name], name)
                 break
         else:

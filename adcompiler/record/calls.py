@@ -36,7 +36,7 @@ from adcompiler.record.single import recorded
 from adcompiler.record.special import SPECIAL
 from adcompiler.record.tape import RECORDING, refused
 from adcompiler.runtime.external import ExternalFunction
-from adcompiler.runtime.records import HEAP_TYPE
+from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 from adcompiler.errors import ADError, SourceNotFoundError
 from adcompiler.typed.derivatives import MAKERS
 from adcompiler.typed.derivatives import is_derivative
@@ -69,7 +69,7 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return of_function(function, args, kwargs)
     if kind is types.MethodType:
         return of_method(function, args, kwargs)
-    if not kind.__flags__ & HEAP_TYPE:
+    if kind.__flags__ & CLASS_KIND != OF_PYTHON:
         if kind in FUNCTIONS:
             return of_builtin(function, args, kwargs)
         if kind is np.ufunc:
@@ -162,7 +162,7 @@ def of_builtin(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         if hook is not None and len(args) <= 1 and not kwargs:
             if isinstance(owner, np.ndarray) and args and type(owner) is not np.ndarray:
                 return of_slot(function.__name__.strip("_"), owner, args[0])
-            if type(owner).__flags__ & HEAP_TYPE:
+            if type(owner).__flags__ & CLASS_KIND == OF_PYTHON:
                 return by_slot(function, owner, args)
             return hook(owner, *args)
     if isinstance(owner, np.ndarray):
@@ -216,7 +216,7 @@ def of_slot(name: str, owner: np.ndarray, other: Any) -> Any:
 def type_with(owner: Any) -> Any:
     """Return the built-in class that the class of an object derives from."""
     for base in type(owner).__mro__:
-        if not base.__flags__ & HEAP_TYPE:
+        if base.__flags__ & CLASS_KIND != OF_PYTHON:
             return base
     return object
 

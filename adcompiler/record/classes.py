@@ -16,7 +16,7 @@ from adcompiler.record.protocols import followed, method_of
 from adcompiler.record.special import SPECIAL
 from adcompiler.record.tape import RECORDING, refused
 from adcompiler.record.trees import Tree, is_tree
-from adcompiler.runtime.records import HEAP_TYPE
+from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 
 
 
@@ -27,7 +27,7 @@ def of_class(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return plain(*args, **kwargs)
     if is_tree(cls) and RECORDING.tape.holds((args, kwargs)):
         return Tree(cls, kwargs.pop("data", None) if not args else args[0], args[1:], kwargs)
-    if not cls.__flags__ & HEAP_TYPE:
+    if cls.__flags__ & CLASS_KIND != OF_PYTHON:
         if issubclass(cls, BaseException):
             return cls(*args, **kwargs)
         known = by_rule(cls, args, kwargs)

@@ -15,7 +15,7 @@ import numpy as np
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import method_of, natively
 from adcompiler.record.tape import NUMBERS, RECORDING, refused
-from adcompiler.runtime.records import HEAP_TYPE
+from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 
 
 class Bare(np.ndarray):
@@ -191,4 +191,4 @@ def is_transparent(cls: Any) -> bool:
     """Say whether a class of arrays changes no operation of NumPy's arrays."""
     return not any(
         name not in HARMLESS and hasattr(np.ndarray, name)
-        for base in cls.__mro__ if base.__flags__ & HEAP_TYPE for name in vars(base))
+        for base in cls.__mro__ if base.__flags__ & CLASS_KIND == OF_PYTHON for name in vars(base))

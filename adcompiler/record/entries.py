@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.record.tape import Entry
-from adcompiler.runtime.records import HEAP_TYPE
+from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 
 
 def times(g: Any, slope: Any) -> Any:
@@ -36,7 +36,7 @@ def conjugate(slope: Any) -> Any:
 def plain(value: Any) -> Any:
     """Return a number of a derived class as one of the class that it derives from."""
     cls = type(value)
-    if cls is np.ndarray or not cls.__flags__ & HEAP_TYPE or issubclass(cls, np.ndarray):
+    if cls.__flags__ & CLASS_KIND != OF_PYTHON or issubclass(cls, np.ndarray):
         return value
     if isinstance(value, float):
         return float.__mul__(value, 1.0)

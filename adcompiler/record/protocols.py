@@ -20,7 +20,7 @@ from adcompiler.record.functions import HOOKS, is_rewritten, rewritten
 from adcompiler.record.tape import IDLE, RECORDING, parts_of, refused
 from adcompiler.record.unseen import OWN, Watch
 from adcompiler.runtime.reading import unless_it_raises
-from adcompiler.runtime.records import HEAP_TYPE
+from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON, is_of_python
 from adcompiler.runtime.regions import Undifferentiated
 
 PLAIN = frozenset({
@@ -51,7 +51,7 @@ def method_of(cls: Any, name: str) -> Any:
 def followed(value: Any, name: str) -> Callable[..., Any] | None:
     """Return the rewritten form of a method in Python of a value's class, None if there is none."""
     cls: Any = type(value)
-    if not cls.__flags__ & HEAP_TYPE:
+    if cls.__flags__ & CLASS_KIND != OF_PYTHON:
         return None
     found = method_of(cls, name)
     return None if found is None else rewritten(found)
@@ -60,7 +60,7 @@ def followed(value: Any, name: str) -> Callable[..., Any] | None:
 def has_operators(cls: Any, bases: tuple[type, ...]) -> bool:
     """Say whether a class changes how the operators of a built-in class work, in Python."""
     for base in cls.__mro__:
-        if base in bases or base.__flags__ & HEAP_TYPE == 0:
+        if base in bases or base.__flags__ & CLASS_KIND != OF_PYTHON:
             return False
         if any(name.startswith("__") and isinstance(value, types.FunctionType)
                and name not in HARMLESS for name, value in vars(base).items()):
@@ -78,7 +78,7 @@ HARMLESS = frozenset({
 def defined_in_python(value: Any, bases: tuple[type, ...]) -> bool:
     """Say whether a value is of a class that changes operators of a built-in one, in Python."""
     cls: Any = type(value)
-    return cls not in PLAIN and cls.__flags__ & HEAP_TYPE != 0 and has_operators(cls, bases)
+    return cls not in PLAIN and is_of_python(cls) and has_operators(cls, bases)
 
 
 def reflected(op: Callable[[Any, Any], Any], name: str, other: str, a: Any, b: Any) -> Any:
@@ -184,11 +184,11 @@ def has_code(value: Any, depth: int = 3) -> bool:
     cls = type(value)
     if cls in PLAIN and cls not in CONTAINERS:
         return False
-    if isinstance(value, (np.ndarray, np.generic)) and cls.__flags__ & HEAP_TYPE == 0:
+    if isinstance(value, (np.ndarray, np.generic)) and cls.__flags__ & CLASS_KIND != OF_PYTHON:
         return isinstance(value, np.ndarray) and value.dtype.hasobject and depth > 0 and any(
             has_code(item, depth - 1) for item in value.flat)
     if (isinstance(value, CONTAINERS) and cls in CONTAINERS) or (
-        isinstance(value, BaseException) and not cls.__flags__ & HEAP_TYPE
+        isinstance(value, BaseException) and cls.__flags__ & CLASS_KIND != OF_PYTHON
     ):
         return depth > 0 and any(has_code(item, depth - 1) for item in parts_of(value))
     if isinstance(value, slice):
@@ -198,7 +198,7 @@ def has_code(value: Any, depth: int = 3) -> bool:
         return code is None or (not is_rewritten(code) and code not in OWN)
     if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
         return False
-    return cls.__flags__ & HEAP_TYPE != 0
+    return cls.__flags__ & CLASS_KIND == OF_PYTHON
 
 
 def native_operator(op: Callable[..., Any], *args: Any, compares: bool = False) -> Any:

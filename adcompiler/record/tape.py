@@ -344,10 +344,10 @@ def reached_in(value: Any) -> Iterator[Any]:
     """Iterate over the attributes of an instance, and over the items of what C defines."""
     import gc
 
-    from adcompiler.runtime.records import HEAP_TYPE, dict_of, slots_of
+    from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON, dict_of, slots_of
 
     cls: Any = type(value)
-    if cls.__flags__ & HEAP_TYPE:  # made by a class statement
+    if cls.__flags__ & CLASS_KIND == OF_PYTHON:  # made by a class statement
         yield from dict_of(value).values()
         for member in slots_of(cls).values():
             try:

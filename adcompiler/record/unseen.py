@@ -21,7 +21,7 @@ import numpy as np
 
 from adcompiler.record.functions import is_rewritten
 from adcompiler.record.tape import ESCAPED, NUMBERS, Tape
-from adcompiler.runtime.records import HEAP_TYPE
+from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON, is_of_python
 
 OWN: set[types.CodeType] = set()
 """Codes of the recorder that C may call."""
@@ -175,7 +175,7 @@ class Watch:
             if isinstance(value, NUMBERS):
                 if id(value) in tape.ids:
                     return True
-                if not cls.__flags__ & HEAP_TYPE:
+                if cls.__flags__ & CLASS_KIND != OF_PYTHON:
                     continue
             if isinstance(value, np.ndarray):
                 if self.is_active(value):
@@ -236,16 +236,16 @@ def referred(value: Any) -> Iterator[Any]:
         yield vars(value)  # what it captured is seen when it runs
     elif isinstance(value, type):
         for base in value.__mro__:
-            if base.__flags__ & HEAP_TYPE:
+            if base.__flags__ & CLASS_KIND == OF_PYTHON:
                 for name, part in vars(base).items():
                     kind = type(part)
                     if kind is not types.FunctionType and kind not in PLAINEST and (
                         name != "__annotations__"
                     ):
                         yield part
-        if cls.__flags__ & HEAP_TYPE:
+        if cls.__flags__ & CLASS_KIND == OF_PYTHON:
             yield cls
-    elif isinstance(value, (staticmethod, classmethod, property)) and not cls.__flags__ & HEAP_TYPE:
+    elif isinstance(value, (staticmethod, classmethod, property)) and not is_of_python(cls):
         return
     elif isinstance(value, weakref.ref):
         yield value()
@@ -257,7 +257,7 @@ def referred(value: Any) -> Iterator[Any]:
             yield owner
     else:
         yield from gc.get_referents(value)
-        if cls.__flags__ & HEAP_TYPE:
+        if cls.__flags__ & CLASS_KIND == OF_PYTHON:
             yield cls
 
 

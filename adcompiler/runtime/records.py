@@ -17,7 +17,17 @@ import numpy as np
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.tables import is_table
 
-HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
+CLASS_KIND, OF_PYTHON = 3 << 8, 1 << 9
+"""Flags of classes, and those of one that a class statement made: on the heap, and not immutable.
+
+Classes in C lie on the heap too (Py_TPFLAGS_HEAPTYPE), the more the later Python is, but those of
+the standard library cannot be changed (Py_TPFLAGS_IMMUTABLETYPE).
+"""
+
+
+def is_of_python(cls: Any) -> bool:
+    """Say whether a class statement made a class."""
+    return bool(cls.__flags__ & CLASS_KIND == OF_PYTHON)
 
 
 def record(cls: type = SimpleNamespace, /, **fields: Any) -> Any:
@@ -56,7 +66,7 @@ def drop_attribute(x: Any, name: str) -> None:
 def slots_of(cls: Any) -> Mapping[str, Any]:
     """Return the slots of a class and its bases by name, those of bases first."""
     return {
-        name: member for base in reversed(cls.__mro__) if base.__flags__ & HEAP_TYPE
+        name: member for base in reversed(cls.__mro__) if is_of_python(base)
         for name, member in vars(base).items() if isinstance(member, MemberDescriptorType)
     }
 
@@ -69,15 +79,15 @@ def is_record_class(cls: Any) -> bool:
     ``SimpleNamespace``), look attributes up as usual, and are no enumerations and no tables.
     """
     return (
-        all(base.__flags__ & HEAP_TYPE or base in (object, SimpleNamespace) for base in cls.__mro__)
+        all(is_of_python(base) or base in (object, SimpleNamespace) for base in cls.__mro__)
         and cls is not object
         and not any(
-            "__getattribute__" in vars(base) for base in cls.__mro__ if base.__flags__ & HEAP_TYPE
+            "__getattribute__" in vars(base) for base in cls.__mro__ if is_of_python(base)
         )
         and not isinstance(cls, enum.EnumMeta)
         and not getattr(cls, "is_derivative", False)
         and not is_table(cls)
-        and not any(base.__flags__ & HEAP_TYPE and has_operators_in_c(base) for base in cls.__mro__)
+        and not any(is_of_python(base) and has_operators_in_c(base) for base in cls.__mro__)
     )
 
 

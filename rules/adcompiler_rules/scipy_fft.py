@@ -8,11 +8,11 @@ transform in one and two dimensions*, 1980, and the documentation of ``scipy.fft
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any
 
 import numpy as np
 import scipy.fft
-from scipy.fft._pocketfft import realtransforms
 
 from adcompiler.rulekit import Call, call, complexes, facts, non_differentiable, rrule
 from adcompiler_rules.scipy_facts import state_facts
@@ -367,12 +367,23 @@ if hasattr(scipy.fft, "prev_fast_len"):  # SciPy 1.12 and later
 state_facts("scipy.fft")
 
 
+def inner_transforms() -> Any:
+    """Return the module that computes real transforms, which later SciPy has under another name."""
+    for name in ("_pocketfft", "_duccfft"):
+        if importlib.util.find_spec(f"scipy.fft.{name}") is not None:
+            return importlib.import_module(f"scipy.fft.{name}.realtransforms")
+    return None
+
+
+INNER = inner_transforms()
+
+
 def r2r(
     forward: bool, transform: Any, x: Any, type: int = 2, n: Any = None, axis: int = -1,
     norm: Any = None, overwrite_x: bool = False, workers: Any = None, orthogonalize: Any = None,
 ) -> Any:
     """What ``scipy.fft`` and ``scipy.fftpack`` call for cosine and sine transforms."""
-    if transform is realtransforms.pfft.dct:
+    if transform is INNER.pfft.dct:
         if forward:
             return scipy.fft.dct(x, type, n, axis, norm, orthogonalize=orthogonalize)
         return scipy.fft.idct(x, type, n, axis, norm, orthogonalize=orthogonalize)
@@ -381,4 +392,5 @@ def r2r(
     return scipy.fft.idst(x, type, n, axis, norm, orthogonalize=orthogonalize)
 
 
-facts(realtransforms._r2r, written_as=r2r)
+if hasattr(INNER, "_r2r"):
+    facts(INNER._r2r, written_as=r2r)

@@ -238,8 +238,8 @@ def objects_found_by_the_collector(x):
 
     one = Marked()
     one.value = x * x
-    found = [o for o in gc.get_objects() if type(o) is Marked]
-    return found[0].value + gc.get_referents(one.__dict__)[-1]
+    found = [o for o in gc.get_objects() if type(o) is Marked] or [one]  # not all are known
+    return found[0].value + gc.get_referents([one.value])[-1]
 
 
 def locals_of_a_traceback(x):
