@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import abc
+import array
 import collections.abc
+import functools
+import itertools
+import re
 from typing import Any
 
 import numpy as np
@@ -11,6 +15,7 @@ import pytest
 
 from adcompiler import grad
 from adcompiler.errors import ADError
+from adcompiler.runtime.records import is_of_python
 
 STATE: dict[str, Any] = {}
 
@@ -301,3 +306,18 @@ def test_what_numba_compiled_is_followed_where_its_text_does_the_same() -> None:
         return  # this numba does not take it, as Python
     with pytest.raises(ADError, match="numba"):
         grad(lambda v: counted_by_floats(v), backend="record")(x)
+
+
+def test_classes_that_lie_on_the_heap_may_be_written_in_c() -> None:
+    class Own(collections.deque):
+        pass
+
+    in_c = (collections.deque, functools.partial, re.Pattern, array.array, type(itertools.count()))
+    assert not any(map(is_of_python, in_c)) and is_of_python(Own) and is_of_python(type(Own()))
+
+    def queued(x: Any) -> Any:
+        queue = collections.deque([1.0, x[1]])
+        queue.append(x[0])
+        return queue[1] * 2.0 + sum(queue)
+
+    assert np.array_equal(grad(queued, backend="record")(np.ones(2)), [1.0, 3.0])
