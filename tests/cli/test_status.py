@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
 
@@ -97,13 +99,15 @@ ROWS = [
 
 
 @pytest.fixture
-def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Stand in a directory with a module, as users do: what is refused may be recorded."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("ADCOMPILER_RECORD", "1")
     Path("judged.py").write_text(dedent(MODEL), encoding="utf-8")
-    monkeypatch.delitem(__import__("sys").modules, "judged", raising=False)
+    sys.modules.pop("judged", None)
+    yield
+    sys.modules.pop("judged", None)
 
 
 def test_status_lists_what_each_decorated_function_runs(

@@ -15,6 +15,7 @@ from adcompiler import (
     UnsupportedError, checkpoint, checkpoint_loop, external, frule, grad, hessian, jvp,
     non_differentiable, rrule, value_and_grad, vjp,
 )
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.checkpoints import Rerun
 from adcompiler.record.running import Recorded
 from tests.together import each
@@ -220,22 +221,8 @@ def square(x):
     return x * x
 
 
-@rrule(square)
-def square_rule(x):
-    return x * x, lambda g: 7.0 * g
-
-
-@frule(square)
-def square_forward(primals, tangents):
-    (x,), (d,) = primals, tangents
-    return x * x, 5.0 * d
-
-
 def step_down(x):
     return math.floor(x * 10.0) / 10.0
-
-
-non_differentiable(step_down)
 
 
 def test_rules_of_users_are_taken_in_both_modes() -> None:
@@ -245,7 +232,14 @@ def test_rules_of_users_are_taken_in_both_modes() -> None:
     def without(x):
         return step_down(x) * x
 
-    assert grad(ruled, backend="record")(X) == 14.0
-    assert jvp(ruled, (X,), (1.0,), backend="record")[1] == 10.0
-    assert grad(without, backend="record")(X) == step_down(X)
-    assert jvp(without, (X,), (1.0,), backend="record")[1] == step_down(X)
+    rrule(square)(lambda x: (x * x, lambda g: 7.0 * g))
+    frule(square)(lambda primals, tangents: (primals[0] ** 2, 5.0 * tangents[0]))
+    non_differentiable(step_down)
+    try:
+        assert grad(ruled, backend="record")(X) == 14.0
+        assert jvp(ruled, (X,), (1.0,), backend="record")[1] == 10.0
+        assert grad(without, backend="record")(X) == step_down(X)
+        assert jvp(without, (X,), (1.0,), backend="record")[1] == step_down(X)
+    finally:
+        REGISTRY.remove(square)
+        REGISTRY.remove(step_down)
