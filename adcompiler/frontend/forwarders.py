@@ -248,15 +248,13 @@ class Reader:
 
     def on_return_value(self, each: dis.Instruction) -> None:
         """The end of a line: what is returned, assigned, or called for its effect."""
-        start = {"RETURN_VALUE": "return ", "POP_TOP": ""}.get(each.opname, f"{each.argval} = ")
+        if each.opname == "RETURN_CONST":
+            self.on_load_const(each)
+        start = {"POP_TOP": ""}.get(each.opname, f"{each.argval} = ")
+        start = "return " if each.opname.startswith("RETURN") else start
         self.lines.append(start + self.text(self.popped(1)[0]))
 
-    on_store_fast = on_pop_top = on_return_value
-
-    def on_return_const(self, each: dis.Instruction) -> None:
-        """The end of a line that returns a constant."""
-        self.on_load_const(each)
-        self.lines.append("return " + self.text(self.popped(1)[0]))
+    on_store_fast = on_pop_top = on_return_const = on_return_value
 
     def text(self, value: Any) -> str:
         """Return a value as text."""
