@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.dispatch.trees import children
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entries import AddedAt, InPlace, Made, Write
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.shadows import Pushing, Shadows, Sweep, Tangents
@@ -229,7 +230,9 @@ def again(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
 
 def closed(function: Any) -> Any:
     """Return a function whose captured variables nobody assigns to any more."""
-    if not isinstance(function, types.FunctionType) or not function.__closure__:
+    if not isinstance(function, types.FunctionType) or not function.__closure__ or (
+        REGISTRY.has_rules(function) or REGISTRY.inactive(function) is not None
+    ):
         return function
     cells = tuple(types.CellType(cell.cell_contents) if is_full(cell) else cell
                   for cell in function.__closure__)
@@ -306,5 +309,6 @@ def block(step: Any, state: Any, steps: range, indexed: bool) -> Callable[[], An
 
 
 CHECKPOINTS: dict[Any, Callable[..., Any]] = {
-    checkpoint: apply_checkpoint, recomputed: apply_checkpoint, checkpoint_loop: apply_loop}
+    checkpoint: apply_checkpoint, checkpoint_loop: apply_loop,
+    recomputed: lambda function, *args, **kwargs: again(function, args, kwargs)}
 """Hooks by function."""

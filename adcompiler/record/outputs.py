@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.ops.homes import home_module
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.tape import RECORDING
 
@@ -32,13 +33,21 @@ def names_of(function: Any) -> tuple[str, ...]:
         p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
 
 
+@functools.lru_cache(maxsize=1024)
+def is_of_numpy(function: Any) -> bool:
+    """Say whether a function or method is one of NumPy or SciPy."""
+    return home_module(function).partition(".")[0] in ("numpy", "scipy")
+
+
 def without_out(
     function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
     """Return the arguments of a call without ``out``, and that: None if it is not given.
 
-    Of a method of an array the first argument is the array.
+    Of a method of an array the first argument is the array. What users call ``out`` is theirs.
     """
+    if not is_of_numpy(function):
+        return args, kwargs, None
     if kwargs.get("out") is not None:
         kwargs = dict(kwargs)
         out = kwargs.pop("out")

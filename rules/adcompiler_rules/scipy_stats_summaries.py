@@ -103,7 +103,7 @@ def sem_rule(a, axis=0, ddof=1, *, keepdims=False):
 
 def moment_slope(deviation: Any, order: Any, axis: Any) -> Any:
     """Return the derivative of a central moment in each number, times how many there are."""
-    power = deviation ** max(order - 1, 0)
+    power = deviation ** (order - 1 if order else 0)
     return order * (power - np.mean(power, axis=axis, keepdims=True))
 
 
@@ -121,7 +121,7 @@ def moment_rule(a, order=1, axis=0, *, center=None, keepdims=False):
         if center is None:
             slope = moment_slope(a - np.mean(a, axis=axis, keepdims=True), order, axis)
         else:
-            slope = order * (a - center) ** max(order - 1, 0)
+            slope = order * (a - center) ** (order - 1 if order else 0)
         return project(expanded(dy, axis, keepdims) * slope / extent(a, axis), a)
 
     return y, moment_pullback

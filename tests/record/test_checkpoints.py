@@ -243,3 +243,22 @@ def test_rules_of_users_are_taken_in_both_modes() -> None:
     finally:
         REGISTRY.remove(square)
         REGISTRY.remove(step_down)
+
+
+@checkpoint
+def three():
+    return 3.0
+
+
+def test_checkpoints_without_arguments_and_of_functions_with_rules() -> None:
+    factor = 2.0
+
+    def scaled(x):
+        return x * factor
+
+    assert grad(lambda x: three() * x, backend="record")(X) == 3.0
+    rrule(scaled)(lambda x: (x * factor, lambda g: 11.0 * g))
+    try:
+        assert grad(lambda x: checkpoint(scaled, x), backend="record")(X) == 11.0
+    finally:
+        REGISTRY.remove(scaled)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adcompiler import grad, vjp
+from adcompiler import grad, rrule, vjp
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.outputs import OF_METHODS, names_of
 from tests.corpus.test_corpus import PROGRAMS
 from tests.lanes import one_in
@@ -121,3 +122,17 @@ def test_where_out_stands_is_what_numpy_says() -> None:
             found[name] = names.index("out") - behind
     assert found == {name: OF_METHODS[name] for name in found} and len(found) == len(OF_METHODS)
 
+
+
+def test_what_users_call_out_is_theirs() -> None:
+    def mine(x, out):
+        return x * out
+
+    given = np.full(2, 5.0)
+    rrule(mine)(lambda x, out: (x * out, lambda g: (g * out, g * x)))
+    try:
+        for call in (lambda x: np.sum(mine(x, given)), lambda x: np.sum(mine(x, out=given))):
+            assert np.array_equal(grad(call, backend="record")(np.ones(2)), given)
+    finally:
+        REGISTRY.remove(mine)
+    assert np.array_equal(given, np.full(2, 5.0))
