@@ -12,6 +12,7 @@ import numpy as np
 from scipy import stats
 
 from adcompiler.rulekit import Call, call, rrule
+from adcompiler.rulekit.problems import UncoveredError
 from adcompiler.runtime import project
 from adcompiler_rules.scipy_special_common import refuse_complex
 
@@ -114,6 +115,8 @@ def moment_slope(deviation: Any, order: Any, axis: Any) -> Any:
 ])
 def moment_rule(a, order=1, axis=0, *, center=None, keepdims=False):
     refuse_complex(a)
+    if np.ndim(order) > 0:
+        raise UncoveredError("moment() has a derivative for one order")
     axis = axis_of(a, axis)
     y = stats.moment(a, order, axis, center=center, keepdims=keepdims)
 
