@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import abc
 import array
+import cProfile
 import collections.abc
 import functools
 import itertools
 import re
+import sys
 from typing import Any
 
 import numpy as np
@@ -321,3 +323,24 @@ def test_classes_that_lie_on_the_heap_may_be_written_in_c() -> None:
         return queue[1] * 2.0 + sum(queue)
 
     assert np.array_equal(grad(queued, backend="record")(np.ones(2)), [1.0, 3.0])
+
+
+def test_where_a_profiler_has_the_place_from_which_calls_are_watched() -> None:
+    derivative = grad(looked_up, backend="record")
+    sys.setprofile(lambda *_: None)
+    try:
+        with pytest.raises(ADError, match="profiler"):
+            derivative(2.0)
+    finally:
+        sys.setprofile(None)
+    profiler = cProfile.Profile()
+    profiler.enable()
+    try:
+        if sys.version_info >= (3, 12):  # where that of the library stands elsewhere
+            assert derivative(2.0) == 8.0
+        else:
+            with pytest.raises(ADError, match="profiler"):
+                derivative(2.0)
+    finally:
+        profiler.disable()
+    assert derivative(2.0) == 8.0
