@@ -1,8 +1,8 @@
 """Every test run keeps its emitted modules in a place of its own, and draws the same examples.
 
 The verifier runs after each stage of what is compiled, unless ``ADCOMPILER_VERIFY`` is set to
-nothing, and after each pass if it is 1. Types are strict, so that what is refused stays refused,
-unless a test is marked ``observes``. A run that names no tests is that of the first lane,
+nothing, and after each pass if it is 1. Nothing is recorded, so that what is refused stays refused,
+unless a test is marked ``records``. A run that names no tests is that of the first lane,
 ``tests/lanes.py``.
 """
 
@@ -68,6 +68,10 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     leave_out(config, items)
+    for item in items:
+        if item.get_closest_marker("records") is not None:
+            item.add_marker(pytest.mark.filterwarnings(
+                "ignore::adcompiler.errors.RecordedWarning"))
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -99,9 +103,9 @@ def paths_of_modules_are_kept():
 
 
 @pytest.fixture(autouse=True)
-def types_are_strict(request, monkeypatch):
-    observes = request.node.get_closest_marker("observes") is not None
-    monkeypatch.setenv("ADCOMPILER_STRICT_TYPES", "0" if observes else "1")
+def refused_stays_refused(request, monkeypatch):
+    records = request.node.get_closest_marker("records") is not None
+    monkeypatch.setenv("ADCOMPILER_RECORD", str(int(records)))
 
 
 @pytest.fixture(autouse=True)

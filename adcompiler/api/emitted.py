@@ -39,7 +39,7 @@ class EmittedDerivative(Derivative[P, R_co]):
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         super().__init__(function, options)
-        self._specialisations: Specialisations | None = Specialisations(function, options)
+        self._specialisations: Specialisations | None = None
         self.__signature__ = self.specialisations.target.signature
         # A class of its own: Python looks ``__call__`` up there, not on the object.
         self.__class__ = type("Derivative", (EmittedDerivative,), {"__doc__": None})
@@ -58,6 +58,7 @@ class EmittedDerivative(Derivative[P, R_co]):
         found = self._specialisations
         if found is None:
             found = self._specialisations = Specialisations(self.primal, self.options)
+            found.instead = recorded_instead
         return found
 
     def _install(self, direct: list[Compiled]) -> None:
@@ -98,7 +99,9 @@ class EmittedDerivative(Derivative[P, R_co]):
         try:
             compiled, is_new = s.find(values)
         except ADError as error:
-            return self._recorded_instead(s, values, error)
+            result = recorded_instead(s, values, error)
+            keep_refused(self._refused, types_key(values), error)
+            return result
         compiled.uses += 1
         if s is not self.specialisations:
             return s.run(compiled, values)  # a rule was registered meanwhile: for this call only
@@ -106,17 +109,6 @@ class EmittedDerivative(Derivative[P, R_co]):
             others = [c for c in self._direct if c.types != compiled.types]
             self._install([compiled, *others][:MAX_DIRECT])
         return s.run(compiled, values)
-
-    def _recorded_instead(
-        self, s: Specialisations, values: tuple[Any, ...], error: ADError
-    ) -> Any:
-        """Return what a recording gives where the compiler refuses; raise if that does not help."""
-        if not self.may_record(error):
-            raise error
-        tell_recorded(s.target, error)
-        result = recorded(s, values, error)
-        keep_refused(self._refused, types_key(values), error)
-        return result
 
     def may_record(self, error: ADError) -> bool:
         """Say whether calls that the compiler refuses with this error are recorded."""
@@ -235,6 +227,14 @@ class EmittedDerivative(Derivative[P, R_co]):
         return self.specialisations.target.bound(args, kwargs)
 
 
+def recorded_instead(s: Specialisations, values: tuple[Any, ...], error: ADError) -> Any:
+    """Return what a recording gives where the compiler refuses; raise if that does not help."""
+    if not (falls_back(s.options) and is_resolved_by_run(error)):
+        raise error
+    tell_recorded(s.target, error)
+    return recorded(s, values, error)
+
+
 def as_asked(
     function: Any, mode: str | None = None, argnums: Argnums | None = None
 ) -> Derivative[..., Any]:
@@ -253,8 +253,8 @@ def as_asked(
 
 def kept_derivative(
     function: Callable[..., Any], mode: str, argnums: Argnums, strict_primal: bool = False,
-    batched: bool = False, backend: str = "python", strict_types: bool = False,
-    debug: bool = False, fallback: str = "record",
+    batched: bool = False, backend: str = "python", debug: bool = False,
+    fallback: str = "record",
 ) -> EmittedDerivative[..., Any]:
     """Return the derivative that calls of ``vjp``, ``jvp`` and the like share.
 
@@ -262,8 +262,8 @@ def kept_derivative(
     methods, functions written in C) the latest are kept here.
     """
     key = (
-        mode, argnums, False, strict_primal, batched, False, backend, False, strict_types, debug,
-        False, False, fallback)
+        mode, argnums, False, strict_primal, batched, False, backend, False, debug, False, False,
+        fallback)
     if not isinstance(function, types.FunctionType):
         try:
             return _kept_here(function, *key)

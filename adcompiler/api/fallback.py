@@ -13,6 +13,7 @@ from adcompiler.dispatch.targets import Target
 from adcompiler.errors import ADError, LocatedError, RecordedWarning, TooLargeError, TooLongError
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entry import MODES
+from adcompiler.runtime import UnfitError
 from adcompiler.typed.values import type_of
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -25,7 +26,7 @@ def falls_back(options: Options) -> bool:
     """
     return (
         options.mode in MODES and options.fallback == "record" and options.backend != "native"
-        and not options.strict_types and os.environ.get("ADCOMPILER_RECORD", "1") != "0"
+        and os.environ.get("ADCOMPILER_RECORD", "1") != "0"
     )
 
 
@@ -35,6 +36,8 @@ def is_resolved_by_run(error: ADError) -> bool:
         return False
     if isinstance(error, TooLargeError):
         return True
+    if isinstance(error, UnfitError):
+        return error.again
     return isinstance(error, LocatedError) and bool(error.findings) and all(
         finding.reason.by_run for finding in error.findings)
 

@@ -23,19 +23,19 @@ R = TypeVar("R")
 def grad(
     function: None = None, *, argnums: Asked = 0, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False, debug: bool = False, fallback: str = "record",
+    debug: bool = False, fallback: str = "record",
 ) -> Callable[[Callable[P, Any]], Derivative[P, Any]]: ...
 @overload
 def grad(
     function: Callable[P, Any], argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False, debug: bool = False, fallback: str = "record",
+    debug: bool = False, fallback: str = "record",
 ) -> Derivative[P, Any]: ...
 @suggesting
 def grad(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False, debug: bool = False, fallback: str = "record",
+    debug: bool = False, fallback: str = "record",
 ) -> Any:
     """Return a function that computes the gradient of ``function``.
 
@@ -53,8 +53,6 @@ def grad(
     ``native`` installs; what there are no such loops for is refused. ``"auto"`` keeps that in
     Python, as it does everything where numba is missing. With ``parallel`` loops run in threads
     of which the iterations are proved independent: ``explain`` tells which, and why others do not.
-    With ``strict_types`` a function is refused in which a type that is needed cannot be told; else
-    such types are those of a run of the function on copies of the arguments, and are checked.
     With ``debug`` the code checks shape, dtype and finiteness of every cotangent, and raises
     FloatingPointError or ValueError with the user's line and expression at the first that is wrong;
     it gives a ``NotFiniteWarning`` at each value that is not finite, computed from such as are.
@@ -67,57 +65,54 @@ def grad(
     differentiated, and TypeError for results that are not real scalars.
     """
     return _derivative(
-        "grad", function, argnums, has_aux, strict_primal, backend, parallel, strict_types, debug,
-        fallback)
+        "grad", function, argnums, has_aux, strict_primal, backend, parallel, debug, fallback)
 
 
 @overload
 def value_and_grad(
     function: None = None, *, argnums: Asked = 0, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False, debug: bool = False, fallback: str = "record",
+    debug: bool = False, fallback: str = "record",
 ) -> Callable[[Callable[P, R]], Derivative[P, tuple[R, Any]]]: ...
 @overload
 def value_and_grad(
     function: Callable[P, R], argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False, debug: bool = False, fallback: str = "record",
+    debug: bool = False, fallback: str = "record",
 ) -> Derivative[P, tuple[R, Any]]: ...
 @suggesting
 def value_and_grad(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False, debug: bool = False, fallback: str = "record",
+    debug: bool = False, fallback: str = "record",
 ) -> Any:
     """Return a function that computes the value of ``function`` and its gradient, as a pair.
 
     As ``grad``; with ``has_aux`` the result is ``((value, aux), gradient)``.
     """
     return _derivative(
-        "value_and_grad", function, argnums, has_aux, strict_primal, backend, parallel,
-        strict_types, debug, fallback)
+        "value_and_grad", function, argnums, has_aux, strict_primal, backend, parallel, debug,
+        fallback)
 
 
 def _derivative(
     mode: str, function: Callable[..., Any] | None, argnums: Asked, has_aux: bool,
-    strict_primal: bool, backend: str, parallel: bool, strict_types: bool, debug: bool,
-    fallback: str,
+    strict_primal: bool, backend: str, parallel: bool, debug: bool, fallback: str,
 ) -> Any:
     if function is None:
         return lambda f: _derivative(
-            mode, f, argnums, has_aux, strict_primal, backend, parallel, strict_types, debug,
-            fallback)
+            mode, f, argnums, has_aux, strict_primal, backend, parallel, debug, fallback)
     return EmittedDerivative(function, Options(
         mode, stated(function, argnums), has_aux, strict_primal, backend=backend, parallel=parallel,
-        strict_types=strict_types, debug=debug, fallback=fallback,
+        debug=debug, fallback=fallback,
     ))
 
 
 @with_users_frames
 def vjp(
     function: Callable[..., R], *args: Any, argnums: Asked = None,
-    strict_primal: bool = False, backend: str = "python", strict_types: bool = False,
-    debug: bool = False, fallback: str = "record", **kwargs: Any,
+    strict_primal: bool = False, backend: str = "python", debug: bool = False,
+    fallback: str = "record", **kwargs: Any,
 ) -> tuple[R, Pullback]:
     """Return ``function(*args, **kwargs)`` and its pullback there.
 
@@ -127,7 +122,7 @@ def vjp(
     cotangent for a single position or name. By default it has None for an argument that holds no
     float (integers, unless none does), and for one of a function with a rule that gives none there
     (a shape, an axis, a text). It may be called any number of
-    times, from any thread. ``strict_primal``, ``strict_types``, ``debug`` and ``fallback`` are
+    times, from any thread. ``strict_primal``, ``debug`` and ``fallback`` are
     those of ``grad``, and so is ``backend``: native loops compute the value again in each pullback.
     """
     default = None
@@ -137,8 +132,8 @@ def vjp(
     elif isinstance(asked, list):
         asked = tuple(asked)
     pair = kept_derivative(
-        function, "vjp", asked, strict_primal, backend=backend, strict_types=strict_types,
-        debug=debug, fallback=fallback)
+        function, "vjp", asked, strict_primal, backend=backend, debug=debug,
+        fallback=fallback)
     value, pullback = pair(*args, **kwargs)
     if default is not None and len(default) < len(args):
         return value, PullbackOfSome(pullback, default, len(args))

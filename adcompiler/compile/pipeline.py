@@ -44,14 +44,15 @@ from adcompiler.runtime import apart, check_lasts, check_rebinds, same_shape, sa
 from adcompiler.runtime.products import in_space
 from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Place
-from adcompiler.typed.observed import Observed
 from adcompiler.typed.tables import Settings
 from adcompiler.typed.unit import Unit
 
 CHECKS: dict[Any, str] = {
     same_shape: "shapes", same_trailing_shape: "shapes", in_space: "shapes", apart: "aliases",
+    check_lasts: "unfit", check_rebinds: "unfit",
 }
-"""Functions that raise where operands are stretched, or arguments are one object."""
+"""Functions that raise where code was not compiled for what they see: stretched operands, arguments
+that are one object, and what is not known before a run."""
 
 STAGES = ("parse", "types", "reverse", "optimise", "source")
 
@@ -74,7 +75,7 @@ class Request:
     With ``by_entries`` sparse matrices are followed entry by entry; ``by_symmetry`` derivatives of
     gradients along tangents. In ``masked`` code derivatives that are 0 stay 0 through infinite
     slopes, in ``careful`` code where slopes may be such.
-    ``budget`` is what compiling may cost; ``observed`` what values were in a run.
+    ``budget`` is what compiling may cost.
     """
 
     function: Any
@@ -100,7 +101,6 @@ class Request:
     masked: bool = False
     careful: bool = False
     budget: Budget = field(default_factory=Budget.from_environment, compare=False)
-    observed: Observed | None = field(default=None, compare=False)
 
     def unit(self, chosen: frozenset[Any] = frozenset()) -> Unit:
         """Return the empty tables of a compilation; ``chosen`` are those of ``Settings``."""
@@ -108,7 +108,7 @@ class Request:
             root=self.function, assume_equal_shapes=self.assume_equal_shapes,
             settings=Settings(
                 self.strict_primal, self.debug, derive, chosen, self.budget,
-                BACKENDS[self.backend].write is not None, self.observed, self.parallel,
+                BACKENDS[self.backend].write is not None, self.parallel,
                 self.mode in ("forward", "linearize"), self.mode == "taylor", self.by_entries,
                 self.by_symmetry, self.masked, self.careful, bool(MODES[self.mode].halves),
             ),
@@ -148,17 +148,9 @@ class Emitted:
             "constants": list(self.product.constants),
             "writes": ["arguments"] if self.product.writes else [],
             "primal": ["in each call"] if self.recomputes else [], "native": list(self.native),
-            "slopes": ["may be infinite"] if self.has_slopes else [], **self.reliance,
+            "slopes": ["may be infinite"] if self.has_slopes else [],
+            "acts": ["and may be unfit"] if "unfit" in self.checks and self.acts else [],
         }
-
-    @property
-    def reliance(self) -> dict[str, list[str]]:
-        """What the code relies on that was observed, and whether it may start again if it fails."""
-        seen = self.unit.settings.observed
-        relied = [] if seen is None else seen.relied
-        if not relied and not any(map(self.holds, (check_lasts, check_rebinds))):
-            return {}
-        return {"observed": relied, "acts": ["before it fails"] if self.acts else []}
 
     @cached_property
     def acts(self) -> bool:

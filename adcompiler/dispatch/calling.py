@@ -11,7 +11,8 @@ from adcompiler.dispatch.compiled import Same
 from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.finite import NotFinite, is_finite
 from adcompiler.dispatch.linear_maps import Wanted
-from adcompiler.runtime import AliasedError, ObservedTypeError, StretchedError, Unfit
+from adcompiler.errors import ADError
+from adcompiler.runtime import AliasedError, StretchedError, Unfit, UnfitError
 from adcompiler.runtime.batches import (
     along_each, count_seeds, each_array, no_seeds, none_of, one_zero, turned,
 )
@@ -22,8 +23,6 @@ MOST_TOGETHER = 1 << 17
 
 Memory for arrays that are much larger is given back to the system by each call.
 """
-MAX_FORMS = 8
-"""The number of forms of code for what values turn out to be."""
 
 
 def at_point(
@@ -251,39 +250,35 @@ def allowing_aliases(
     return allowing
 
 
-def allowing_other_types(
-    call: Callable[..., Any], compile_for: Callable[[tuple[Any, ...]], Any], again: bool
-) -> Callable[..., Any]:
-    """Return ``call``, which relies on types that were observed, with forms for other ones.
+def telling_unfit(call: Callable[..., Any], again: bool) -> Callable[..., Any]:
+    """Return ``call``, which raises UnfitError where it was not compiled for what it meets.
 
-    ``compile_for`` gives code for the arguments of a call; it is None where that is refused. Code
-    that may run ``again`` has no effects of its own; other code raises, and is replaced for the
-    next call. Where no more can be done, ObservedTypeError is raised.
+    ``again`` says whether it has had no effects by then.
     """
-    forms = [call]
 
-    def allowing(*args: Any) -> Any:
-        for form in tuple(forms):
-            try:
-                return form(*args)
-            except Unfit as found:
-                unfit = ObservedTypeError(str(found))
-            if not again:
-                break
-        new = compile_for(args) if len(forms) < MAX_FORMS else None
-        if new is not None:
-            forms.insert(0, new)
-        if new is None or not again:
-            raise unfit
-        return run_new(new, args)
+    def telling(*args: Any) -> Any:
+        try:
+            return call(*args)
+        except Unfit as unfit:
+            error = UnfitError(str(unfit))
+            error.again = again
+            raise error from None
 
-    allowing.__dict__["form"] = call
-    return allowing
+    return telling
 
 
-def run_new(form: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """Run code that was compiled for these arguments."""
-    try:
-        return form(*args)
-    except Unfit as unfit:
-        raise ObservedTypeError(str(unfit)) from None
+def unless_unfit(
+    call: Callable[..., Any], instead: Callable[[tuple[Any, ...], ADError], Any], count: int
+) -> Callable[..., Any]:
+    """Return ``call``, or what is returned ``instead`` where it was not compiled for what it meets.
+
+    ``count`` is how many of its arguments are the function's.
+    """
+
+    def unless(*args: Any) -> Any:
+        try:
+            return call(*args)
+        except UnfitError as unfit:
+            return instead(args[:count], unfit)
+
+    return unless

@@ -22,8 +22,7 @@ class Explanation:
     number, as native code keeps them (a float in a list of Python's takes 32). ``rules`` lists the
     functions whose rules are used, ``changed`` those of them whose primal is computed by another
     algorithm, with the reason, ``kinks`` those with points where no derivative exists, with what is
-    returned there. ``observed`` lists types that no text tells: those that values had in a run,
-    which the code checks. ``ops`` is the number of operators and calls that the emitted code is
+    returned there. ``ops`` is the number of operators and calls that the emitted code is
     written with; ``backend`` tells what runs it, and why that is Python.
     """
 
@@ -35,7 +34,6 @@ class Explanation:
     source: str
     ops: int
     backend: str = "Python"
-    observed: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         rows = [
@@ -45,7 +43,6 @@ class Explanation:
         ]
         rows += [f"changed     {text}" for text in self.changed]
         rows += [f"kink        {text}" for text in self.kinks]
-        rows += [f"observed    {text}" for text in self.observed]
         rows += [f"backend     {self.backend}"] if self.backend != "Python" else []
         return "\n".join(rows)
 
@@ -59,7 +56,6 @@ def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> 
         tuple(report["changed"]), tuple(report["kinks"]), compiled.text,
         operations(compiled.text),
         backend_of(report) if compiled.tier is None else compiled.tier.said,
-        tuple(report.get("observed", ())),
     )
 
 

@@ -23,7 +23,6 @@ from adcompiler.ir import types as t
 from adcompiler.runtime import own
 from adcompiler.runtime.batches import pulled_each
 from adcompiler.runtime.native import Arguments
-from adcompiler.typed.observed import Observed
 
 if TYPE_CHECKING:
     from adcompiler.dispatch.specialisations import Specialisations
@@ -63,8 +62,7 @@ class Masked:
 
 
 def masked_form(
-    s: Specialisations, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same,
-    observed: Observed | None,
+    s: Specialisations, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same
 ) -> Masked:
     """Return the masked form of the code that is compiled for the same arguments."""
     other = copy.copy(s)
@@ -73,7 +71,7 @@ def masked_form(
     other.options = replace(
         options, masked=True, backend="python", parallel=False,
         batched=options.batched and not of_one)
-    return Masked(lambda: other.compile(types_, equal_shapes, same, observed), of_one)
+    return Masked(lambda: other.compile(types_, equal_shapes, same), of_one)
 
 
 def run_masked(

@@ -31,7 +31,6 @@ class Options:
     constant: bool = False
     backend: str = "python"
     parallel: bool = False
-    strict_types: bool = False
     debug: bool = False
     alone: bool = False
     masked: bool = False
@@ -59,16 +58,6 @@ def debugging(options: Options) -> bool:
     For all functions it is if ADCOMPILER_DEBUG is set, not to 0.
     """
     return options.debug or os.environ.get("ADCOMPILER_DEBUG", "0") not in ("", "0")
-
-
-def strict_types(options: Options) -> bool:
-    """Say whether no type is taken from a run: if that is asked for, here or for all functions.
-
-    For all it is if ADCOMPILER_STRICT_TYPES is set, not to 0.
-    """
-    if options.strict_types:
-        return True
-    return os.environ.get("ADCOMPILER_STRICT_TYPES", "0") not in ("", "0")
 
 
 def backend_key(backend: str, parallel: bool = False) -> tuple[str, ...]:

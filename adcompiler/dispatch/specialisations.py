@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from adcompiler.cache.modules import EMITTED, load_module
 from adcompiler.cache.store import Entry, Store, default_directory
 from adcompiler.dispatch.arguments import real_at, refuse_foreign
 from adcompiler.dispatch.calling import (
-    allowing_aliases, allowing_other_types, allowing_stretched, of_each, with_effects,
+    allowing_aliases, allowing_stretched, of_each, telling_unfit, unless_unfit, with_effects,
 )
 from adcompiler.dispatch.compiled import Compiled, Same
 from adcompiler.dispatch.guards import guard
@@ -30,20 +29,19 @@ from adcompiler.dispatch.keeping import (
 )
 from adcompiler.dispatch.linear_maps import Pushforward
 from adcompiler.dispatch.masking import masked_form
-from adcompiler.dispatch.options import Options, backend_key, debugging, strict_types
+from adcompiler.dispatch.options import Options, backend_key, debugging
 from adcompiler.dispatch.places import places_of
 from adcompiler.dispatch.slow import telling_if_slow
 from adcompiler.dispatch.targets import cell_contents, find_target
 from adcompiler.dispatch.tiers import Tier
 from adcompiler.errors import (
-    ArgumentsError, InternalError, MissingRuleError, TooLongError, UnsupportedError,
+    ADError, ArgumentsError, MissingRuleError, TooLongError, UnsupportedError,
 )
 from adcompiler.frontend.depth import compiling
 from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
 from adcompiler.ops.forks import across_forks
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.typed.observed import Observed
 from adcompiler.typed.values import foreign_array, type_of, with_options
 
 if TYPE_CHECKING:
@@ -65,8 +63,6 @@ BY_TYPES = frozenset({
     "star-arguments", "undefined-names", "unknown-callable", "unknown-calls", "unknown-writes",
 })
 """Sections of the limits of which more may be known if the values of options are."""
-BY_RUNS = BY_TYPES | {"array-writes", "dynamic-names", "functions-along-arrays", "iterators"}
-"""Those of which more may be known if it is observed what values are."""
 
 _compiling = threading.RLock()
 """Held while compiling: one function at a time, in whichever thread asks first."""
@@ -90,7 +86,8 @@ class Specialisations:
     free names mean), newest first. Both are bounded: callers that pass a new function at every call
     must not fill the memory. What was used last stands last, and goes last. ``options_known`` tells
     of argument types which options among them the code is compiled for the values of, as it is
-    refused where only their types are known.
+    refused where only their types are known. ``instead`` gives the derivative at some values where
+    code turns out not to be compiled for them.
     """
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
@@ -106,6 +103,7 @@ class Specialisations:
         self.wrt = tuple(i for i, _ in places)
         self.parts = tuple(steps for _, steps in places)
         self.single = not isinstance(options.argnums, (tuple, list))
+        self.instead: Callable[[Any, tuple[Any, ...], ADError], Any] | None = None
 
     # -- finding -------------------------------------------------------------------------------
 
@@ -183,55 +181,7 @@ class Specialisations:
                 del self.options_known[next(iter(self.options_known))]
             self.options_known[known] = classes
             return found
-        if anchors & BY_RUNS and not strict_types(self.options):
-            as_observed = self.compiled_as_observed(types_, values)
-            if as_observed is not None:
-                return as_observed
         raise refused
-
-    def compiled_as_observed(
-        self, types_: tuple[t.Type, ...], values: tuple[Any, ...], before: Observed | None = None,
-        equal_shapes: bool = True, same: Same = (),
-    ) -> Compiled | None:
-        """Return code that relies on what values are, and were ``before``; None if refused."""
-        from adcompiler.compile.observing import observe  # parses
-
-        with alone(), together():
-            seen = observe(self.target.function, values)
-            for earlier, taken in product((before, None) if before else (None,), (False, True)):
-                for classes in ((), *OPTIONS):
-                    exact = self.with_options(types_, values, classes)
-                    if classes and exact == types_:
-                        continue
-                    known = seen.with_others(earlier, taken)
-                    try:
-                        return self.compile(exact, equal_shapes, same, known)
-                    except TooLongError:
-                        raise
-                    except (UnsupportedError, MissingRuleError, InternalError):
-                        continue
-        return None
-
-    def for_other_types(
-        self, types_: tuple[t.Type, ...], seen: Observed | None, one_by_one: bool | None
-    ) -> Callable[[tuple[Any, ...]], Callable[..., Any] | None]:
-        """Return what gives code for values that are not what was ``seen``; None if refused.
-
-        Code of many seeds that is called for ``one_by_one`` is replaced by that of one seed; None
-        says that it is not called with seeds.
-        """
-        s = self.of_one_seed() if one_by_one else self
-
-        def compiled_for(args: tuple[Any, ...]) -> Callable[..., Any] | None:
-            if strict_types(s.options):
-                return None
-            values = args[: len(self.parameters)]
-            found = s.compiled_as_observed(types_, values, seen)
-            if found is None or (one_by_one is not None and found.report.get("seeds")):
-                return None
-            return None if found is None else getattr(found.run, "form", found.run)
-
-        return compiled_for
 
     def of_one_seed(self) -> Specialisations:
         """Return what compiles code of one seed, where this is for many."""
@@ -270,21 +220,19 @@ class Specialisations:
     # -- compiling -----------------------------------------------------------------------------
 
     def compile(
-        self, types_: tuple[t.Type, ...], equal_shapes: bool = True, same: Same = (),
-        observed: Observed | None = None,
+        self, types_: tuple[t.Type, ...], equal_shapes: bool = True, same: Same = ()
     ) -> Compiled:
         """Return code for the argument types: kept on disk from before, or compiled now.
 
         ``equal_shapes`` lets the code expect operands that are not stretched by broadcasting;
-        ``same`` pairs positions of arguments with earlier ones that are the same object;
-        ``observed`` is what values were in a run, and asks for new code.
+        ``same`` pairs positions of arguments with earlier ones that are the same object.
         """
         with alone(), reported(self.target.function):
             return compiling(self.target.function, lambda: self.kept_or_new(
-                types_, equal_shapes, same, observed))
+                types_, equal_shapes, same))
 
     def kept_or_new(
-        self, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same, observed: Observed | None
+        self, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same
     ) -> Compiled:
         """As ``compile``, on the stack at hand."""
         texts = [*map(type_text, types_), *map(type_text, self.captured_types())]
@@ -298,8 +246,7 @@ class Specialisations:
             *texts,
         )
         key = primary_key(self.target.function, request)
-        kept = store.candidates(key) if observed is None else ()
-        for entry in sorted(kept, key=is_sealed, reverse=True):
+        for entry in sorted(store.candidates(key), key=is_sealed, reverse=True):
             try:
                 loaded = self.load(entry, key, types_, equal_shapes, same)
             except Exception:  # it is not what was written: as good as none
@@ -307,13 +254,12 @@ class Specialisations:
                 continue
             if loaded is not None:
                 return loaded
-        refused = None if observed is not None else kept_refusal(
-            store, key, self.target.function, self.arguments(types_))
+        refused = kept_refusal(store, key, self.target.function, self.arguments(types_))
         if refused is not None:
             raise refused
         for _ in range(MAX_ATTEMPTS):
             before = REGISTRY.generation
-            compiled = self.compile_anew(types_, store, key, equal_shapes, same, observed)
+            compiled = self.compile_anew(types_, store, key, equal_shapes, same)
             if before == REGISTRY.generation:  # no thread has registered a rule meanwhile
                 break
         return compiled
@@ -326,8 +272,7 @@ class Specialisations:
         }
 
     def request(
-        self, types_: tuple[t.Type, ...], equal_shapes: bool = True, same: Same = (),
-        observed: Observed | None = None,
+        self, types_: tuple[t.Type, ...], equal_shapes: bool = True, same: Same = ()
     ) -> Request:
         """Return what the compiler is asked for: see ``compile``."""
         from adcompiler.compile.pipeline import Request  # parses
@@ -338,22 +283,21 @@ class Specialisations:
             constant=self.options.constant, alone=self.options.alone,
             strict_primal=self.options.strict_primal,
             debug=debugging(self.options), backend=self.options.backend,
-            parallel=self.options.parallel, masked=self.options.masked, observed=observed,
+            parallel=self.options.parallel, masked=self.options.masked,
         )
 
     def compile_anew(
-        self, types_: tuple[t.Type, ...], store: Store, key: str, equal_shapes: bool, same: Same,
-        observed: Observed | None = None,
+        self, types_: tuple[t.Type, ...], store: Store, key: str, equal_shapes: bool, same: Same
     ) -> Compiled:
         """Run the compiler, and keep what it emits on disk if another process could check it."""
         from adcompiler.compile.pipeline import compile_request  # parses
 
         before = REGISTRY.generation
         with telling_if_slow(f"compiling the derivative of {self.target.shown}", PATIENCE):
-            request = self.request(types_, equal_shapes, same, observed)
+            request = self.request(types_, equal_shapes, same)
             emitted = compiled_or_refused(
-                lambda: compile_request(request), request.budget,
-                store if observed is None else Store(None), key, self.target.function)
+                lambda: compile_request(request), request.budget, store, key,
+                self.target.function)
         unit = emitted.unit
         values = {name: value for name, (value, _) in emitted.bound.items()}
         manifest = self.manifest(emitted, self.arguments(types_))
@@ -363,7 +307,7 @@ class Specialisations:
             path = store.write(key, emitted.entry, emitted.text, manifest)
         return self.loaded(
             path, emitted.text, emitted.entry, values, types_, unit.relied.facts, emitted.report,
-            tuple(unit.relied.captured), equal_shapes, same, observed,
+            tuple(unit.relied.captured), equal_shapes, same,
         )
 
     def manifest(self, emitted: Any, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -391,8 +335,6 @@ class Specialisations:
         manifest, arguments = entry.manifest, self.arguments(types_)
         if manifest["of"] != digest(key, entry.text):
             raise ValueError(f"{entry.path} was not written for this key")
-        if manifest["report"].get("observed") and strict_types(self.options):
-            return None
         facts = facts_that_hold(entry, self.target.function, arguments)
         if facts is None:
             return None
@@ -408,7 +350,7 @@ class Specialisations:
     def loaded(
         self, path: Path | None, text: str, name: str, bound: Mapping[str, Any],
         types_: tuple[t.Type, ...], facts: Mapping[Any, Any], report: dict[str, Any],
-        captured: tuple[str, ...], equal_shapes: bool, same: Same, observed: Observed | None = None,
+        captured: tuple[str, ...], equal_shapes: bool, same: Same,
     ) -> Compiled:
         """Import an emitted module and return its code, ready to be called."""
         module = load_module(path, text, EMITTED + name)
@@ -423,14 +365,15 @@ class Specialisations:
         each = self.options.batched and seeds == "tangents" and not emitted.one_by_one
         many = len(self.wrt) if each else 0
         s = self.of_one_seed() if emitted.one_by_one else self
-        masked = masked_form(s, types_, equal_shapes, same, observed)
+        masked = masked_form(s, types_, equal_shapes, same)
         run, form = emitted.masking(run, masked, many)
         if report.get("effects") == ["by call"]:
             run = with_effects(run, self.target.function, self.parameters)
         run = self.allowing(
-            run, report, types_, equal_shapes, same, observed,
-            emitted.one_by_one if seeds else None, many)
+            run, report, types_, equal_shapes, same, bool(seeds) and emitted.one_by_one, many)
         call = emitted.calling(run, pushed_again, (self.function, self.options))
+        if "unfit" in report["checks"] and self.instead is not None:
+            call = unless_unfit(call, partial(self.instead, self), len(self.parameters))
         run = call if emitted.mode.halves else run
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(
@@ -439,21 +382,18 @@ class Specialisations:
 
     def allowing(
         self, run: Callable[..., Any], report: dict[str, Any], types_: tuple[t.Type, ...],
-        equal_shapes: bool, same: Same, observed: Observed | None, many: bool | None, seeds: int,
+        equal_shapes: bool, same: Same, many: bool, seeds: int,
     ) -> Callable[..., Any]:
         """Return code that has other code compiled where one of its checks fails.
 
-        ``many`` says whether it is called for many seeds one by one (None: for none). Other code is
-        of one seed then; otherwise the last ``seeds`` arguments are tangents of many seeds, which
-        it may have to be given one by one.
+        ``many`` says whether it is called for many seeds one by one. Other code is of one seed
+        then; otherwise the last ``seeds`` arguments are tangents of many seeds, which it may have
+        to be given one by one.
         """
-
         s = self.of_one_seed() if many else self
 
         def again(args: tuple[Any, ...], equal: bool, pairs: Same) -> Callable[..., Any] | None:
-            found = None if "observed" not in report else s.compiled_as_observed(
-                types_, args[: len(s.parameters)], observed, equal, pairs)
-            found = found or s.compile(types_, equal, pairs)
+            found = s.compile(types_, equal, pairs)
             if found.run is not None and seeds and found.report.get("seeds"):
                 return partial(of_each, found.run, seeds)
             return found.run
@@ -463,10 +403,7 @@ class Specialisations:
         if "aliases" in report["checks"]:
             run = allowing_aliases(
                 run, lambda args, pairs: again(args, equal_shapes, pairs), same)
-        if "observed" in report:
-            run = allowing_other_types(
-                run, self.for_other_types(types_, observed, many), not report["acts"])
-        return run
+        return telling_unfit(run, not report["acts"]) if "unfit" in report["checks"] else run
 
 
 def pushed_again(

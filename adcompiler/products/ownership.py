@@ -12,10 +12,10 @@ from adcompiler.analyses.storage import Sharing, is_mutable, written_operand
 from adcompiler.derive.reverse.reverser import Reversed
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, Function, Item, Let, Origin, Pack, Region, Statement, Var,
-    unstar,
+    NONE, UNDEF, Atom, Block, Call, Const, Do, Function, Item, Let, Origin, Pack, Region, Statement,
+    Var, unstar,
 )
-from adcompiler.ir.visit import substitute_block, walk
+from adcompiler.ir.visit import edges, substitute_block, walk
 from adcompiler.products.finish import is_global
 from adcompiler.products.specialised import Typed, Written
 from adcompiler.runtime import give_back, handed_out, own as own_copy, paired
@@ -202,10 +202,11 @@ def owned_residuals(
         foreign |= {root for atom in handed for root in storage_of(atom, shared)
                     if is_mutable(unit.type(root))}
     copies: dict[Var, Atom] = {}
+    absent = may_be_absent(Block(tuple(forward)))
     with s.writing_to([]) as out:
         for var in saved:
             if may_change(unit.type(var)) and storage_of(var, shared) & foreign:
-                copies[var] = copied(s, var, primal.origin)
+                copies[var] = copied(s, var, primal.origin, var in absent)
     end = next((i for i, st in enumerate(forward) if gives_back(st)), len(forward))
     forward[end:end] = out
     return [copies.get(v, v) for v in saved], substitute_block(backward, copies)  # type: ignore[misc]
@@ -222,10 +223,22 @@ def outside(statements: Iterable[Statement]) -> set[Atom]:
     return found
 
 
-def copied(s: Builder, var: Var, origin: Origin) -> Var:
-    """Write a copy of an array, or of a container and the arrays in it."""
+def may_be_absent(block: Block) -> set[Atom]:
+    """Return the variables that are None where the arm has not run that makes their value."""
+    steps = [edge[:2] for edge in edges(block)]
+    found: set[Atom] = {NONE, UNDEF}
+    before = 0
+    while len(found) > before:
+        before = len(found)
+        found |= {result for result, source in steps if source in found}
+    return found
+
+
+def copied(s: Builder, var: Var, origin: Origin, absent: bool = False) -> Var:
+    """Write a copy of an array, or of a container and the arrays in it; ``absent`` ones are None.
+    """
     unit = s.unit
-    plain = isinstance(unit.type(var), t.Array) and var not in unit.unsure
+    plain = isinstance(unit.type(var), t.Array) and var not in unit.unsure and not absent
     function = np.copy if plain else own_copy
     copy = s.let(Call(Const(function), (var,)), unit.type(var), var.name, origin, False)
     if isinstance(unit.type(var), t.Array):

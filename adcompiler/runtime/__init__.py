@@ -17,7 +17,7 @@ from adcompiler.runtime.elementwise import stays_real
 from adcompiler.runtime.indexing import (
     accumulate, add_at, give_back, handed_out, is_basic, last_written, own, paired, scatter,
 )
-from adcompiler.runtime.observed import ObservedTypeError, Unfit, check_type
+from adcompiler.runtime.unfit import Unfit, UnfitError
 from adcompiler.runtime.records import record
 from adcompiler.runtime.regions import (
     called, evaluated, no_grad, not_swallowed, note_value, noted_value, passing_on,
@@ -29,11 +29,11 @@ from adcompiler.runtime.structure import (
 from adcompiler.runtime.tangents import as_tangent
 
 __all__ = [
-    "AliasedError", "ObservedTypeError", "StretchedError", "Unassigned", "Unfit", "accumulate",
+    "AliasedError", "StretchedError", "Unassigned", "Unfit", "UnfitError", "accumulate",
     "add", "add_at", "apart", "append", "as_cotangent", "as_gradient", "as_tangent", "called",
     "cell_value", "check_assigned", "check_attribute", "check_bound", "check_count",
     "check_items", "check_keywords", "check_lasts", "check_position",
-    "check_rebinds", "check_support", "check_type", "choose", "dict_keys", "dict_of", "dict_values",
+    "check_rebinds", "check_support", "choose", "dict_keys", "dict_of", "dict_values",
     "drop_last",
     "entry", "evaluated", "generated", "give_back", "handed_out", "holds_once", "is_basic",
     "is_mapping",

@@ -10,7 +10,7 @@ import numpy as np
 
 from adcompiler.errors import ArgumentsError, UncoveredError
 from adcompiler.runtime.indexing import own
-from adcompiler.runtime.observed import Unfit
+from adcompiler.runtime.unfit import Unfit
 from adcompiler.runtime.structure import MISSING, zeros_like
 
 

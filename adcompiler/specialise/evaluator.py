@@ -32,7 +32,6 @@ from adcompiler.specialise.joined import Joined
 from adcompiler.specialise.local_classes import local_class
 from adcompiler.specialise.late_attributes import raise_if_late, with_declared
 from adcompiler.specialise.loops import Loops
-from adcompiler.specialise.narrowing import cut, is_left_out, left_out, narrow
 from adcompiler.specialise.objects import written_super
 from adcompiler.specialise.regions import Regions
 from adcompiler.specialise.storage.choices import (
@@ -72,7 +71,6 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
             case Let(target, rhs, origin):
                 env[target] = self.rhs(rhs, env, scope, origin, target.name, target.temporary)
                 self.check_once(target, env[target], origin)
-                narrow(self, target, env[target], origin)
             case Do(Call(Const(function), (name, value)), origin) if function is store_global:
                 assert isinstance(name, Const) and not isinstance(value, Star)
                 store(self, name.value, self.value(value, env), scope, origin)
@@ -128,25 +126,20 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
         """Write a branch on a condition that is not known."""
         arms: list[tuple[list[Statement], tuple[Atom, ...] | None]] = []
         states = []
-        for taken, arm in ((True, node.then), (False, node.orelse)):
-            findings = len(self.unit.findings)
+        for arm in (node.then, node.orelse):
             alone = any(yields is None for _, yields in arms)
             with self.writing_to([]) as out, self.region_of_heap(alone) as state, (
                 self.may_not_run()
             ):
                 arms.append((out, self.block(arm, dict(env), scope, True)))
                 states.append(state())
-            if is_left_out(self, node, taken, findings):
-                arms[-1] = left_out(self, node, taken), None
         raise_if_late(self, arms, states)
-        results = self.merge(node, cut(self, node, arms), condition, states)
+        results = self.merge(node, arms, condition, states)
         if results is None:
             return False
         env.update(zip(node.results, results, strict=True))
         for result, value in zip(node.results, results, strict=True):
             self.check_once(result, value, node.origin)
-            if self.heap is not None and result in self.heap.live:
-                narrow(self, result, value, node.origin)
         return True
 
     def either(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from adcompiler.runtime import no_grad, note_value, noted_value, passing_on, sto
 from adcompiler.specialise.contexts import enters_by_methods, written_context
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.interface import Env
-from adcompiler.specialise.narrowing import catches_all
 from adcompiler.specialise.storage.partial_writes import (
     changed_roots, is_all_or_nothing, may_catch_errors_of_ufuncs, may_raise, written_before_raising,
 )
@@ -357,6 +356,19 @@ def same(a: Atom, b: Atom) -> bool:
             type(a.value) in (int, float, bool, str) and repr(a.value) == repr(b.value)
         ))
     )
+
+
+def catches_all(node: Try, value: Callable[[Atom], Atom]) -> bool:
+    """Say whether a handler of a ``try`` may take an ``Unfit`` for its own, and go on."""
+    for handler in node.handlers:
+        kind = value(handler.exception)
+        kinds = kind.value if isinstance(kind, Const) else BaseException
+        if not handler.body.diverges and not all(
+            isinstance(one, type) and issubclass(one, Exception)
+            for one in (kinds if isinstance(kinds, tuple) else (kinds,))
+        ):
+            return True
+    return False
 
 
 @folds(no_grad)

@@ -342,7 +342,7 @@ class Unrolling(Iterables):
         ) or not all(is_sequence(self.unit.type(part)) for part in others):
             return None
         count = min(map(len, known))
-        if count > UNROLLED_TUPLE:
+        if count > UNROLLED_TUPLE or self.caught:
             return None
         place = Const(origin.where)
         for part in others:

@@ -16,7 +16,6 @@ from adcompiler.ir.nodes import Atom, Closure, Const, Origin, Var
 from adcompiler.ops.rules import Rule
 from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Callee
-from adcompiler.typed.observed import Observed
 
 Path = tuple[tuple[str, Any], ...]
 """How a value is reached from the function being compiled: steps such as ("free", "helper").
@@ -32,14 +31,13 @@ class Settings:
     ``derive`` compiles a derivative that the code asks for. At the places in ``chosen`` a variable
     that is one of two arrays is kept apart which, and a ``try`` is specialised in parts.
     ``reads_again`` says that reading an element of an array costs less than keeping it;
-    ``observed`` what values were in a run, for those of which no type can be told; with
-    ``parallel`` a backend spreads independent loops over threads. With ``tangents`` derivatives of
-    first order are those of what is computed, from the start on; where their orders have no end,
-    ``endless``. ``by_entries`` follows sparse matrices entry by entry. With ``by_symmetry`` the
-    derivative of a gradient is that along a tangent: a Hessian is symmetric. In ``masked`` code
-    derivatives that are 0 stay 0 through infinite slopes, in ``careful`` code where slopes may be
-    such. What ``runs_later`` than the forward pass
-    has to read the same of that whether it is masked or not.
+    with ``parallel`` a backend spreads independent loops over threads. With ``tangents``
+    derivatives of first order are those of what is computed, from the start on; where their orders
+    have no end, ``endless``. ``by_entries`` follows sparse matrices entry by entry. With
+    ``by_symmetry`` the derivative of a gradient is that along a tangent: a Hessian is symmetric. In
+    ``masked`` code derivatives that are 0 stay 0 through infinite slopes, in ``careful`` code where
+    slopes may be such. What ``runs_later`` than the forward pass has to read the same of that
+    whether it is masked or not.
     """
 
     strict_primal: bool = False
@@ -48,7 +46,6 @@ class Settings:
     chosen: frozenset[Any] = frozenset()
     budget: Budget = field(default_factory=Budget.from_environment)
     reads_again: bool = False
-    observed: Observed | None = None
     parallel: bool = False
     tangents: bool = False
     endless: bool = False

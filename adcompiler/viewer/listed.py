@@ -8,12 +8,9 @@ from typing import Any
 
 from adcompiler.backends.python.listing import Listing, listing
 from adcompiler.compile.modes import MODES
-from adcompiler.compile.observing import observe
 from adcompiler.compile.pipeline import Emitted, Request, compile_request
 from adcompiler.dispatch import Compiled, Specialisations
 from adcompiler.dispatch.explain import backend_of, operations
-from adcompiler.errors import ADError
-from adcompiler.ir.nodes import Origin
 from adcompiler.runtime import StretchedError
 from adcompiler.structs import dataclass
 from adcompiler.viewer.saved import (
@@ -119,14 +116,7 @@ def listed(
 
     Raises what the user's function raises there.
     """
-    observed = None
-    if compiled.report.get("observed") and values is not None:
-        observed = observe(s.target.function, values)
-    request = s.request(compiled.types, equal_shapes, observed=observed)
-    try:
-        found = listed_request(request, title)
-    except ADError:  # types were observed, and in a run with other values
-        found = text_alone(s, compiled, title)
+    found = listed_request(s.request(compiled.types, equal_shapes), title)
     if compiled.tier is not None:
         found.backend = compiled.tier.said
     if values is not None:
@@ -167,19 +157,6 @@ def holders(emitted: Emitted, request: Request) -> tuple[str, ...]:
     """Return the functions in which what is saved has its names."""
     halves = bool(MODES[request.mode].halves)
     return tuple(one.name for one in emitted.product.functions[: 2 if halves else 1])
-
-
-def text_alone(s: Specialisations, compiled: Compiled, title: str) -> Listed:
-    """Return what there is to show of code that cannot be compiled again as it was."""
-    code = s.target.function.__code__
-    origin = Origin(code.co_filename, code.co_firstlineno, 0, "")
-    files = Files()
-    arguments = [
-        (p.name, str(type_)) for p, type_ in zip(s.parameters, compiled.types, strict=True)]
-    return Listed(
-        title, Listing(compiled.text, {}, {}), compiled.report, backend_of(compiled.report),
-        arguments, files, blocks(files, [origin]), Notes(),
-    )
 
 
 def measured(

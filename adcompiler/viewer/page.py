@@ -99,11 +99,9 @@ class Page:
         cards.append(self.kinks())
         report = self.listed.report
         cards.append(card("Rules", listed_as([html.escape(", ".join(report["rules"]) or "none")])))
-        for title, key in (
-            ("Computed by another algorithm", "changed"), ("Types that a run showed", "observed"),
-        ):
-            if report.get(key):
-                cards.append(card(title, listed_as(map(html.escape, report[key]))))
+        if report["changed"]:
+            cards.append(card(
+                "Computed by another algorithm", listed_as(map(html.escape, report["changed"]))))
         return "\n".join(filter(None, cards))
 
     def arguments(self) -> str:

@@ -10,7 +10,7 @@ import adcompiler_rules.masked
 import adcompiler_rules.sequence_adjoints  # noqa: F401 (registers its rules)
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler.runtime import (
-    append, check_bound, check_rebinds, check_type, choose, dict_keys, dict_of, dict_values, own,
+    append, check_bound, check_rebinds, choose, dict_keys, dict_of, dict_values, own,
     repack, same_kind, same_length, stop_gradient, unpack,
 )
 from adcompiler.runtime.containers import dict_of_adjoint
@@ -20,7 +20,7 @@ from adcompiler_rules import external, functionals
 __all__ = ["external", "functionals"]
 
 non_differentiable(dict_keys, place_of_extreme, sort_order, stop_gradient)
-non_differentiable(check_bound, check_rebinds, check_type, same_kind, same_length, pure=False)
+non_differentiable(check_bound, check_rebinds, same_kind, same_length, pure=False)
 
 
 def _unpack_calls(rng: np.random.Generator) -> list[Call]:

@@ -27,7 +27,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import with_blocks
 from adcompiler.optimise import passes
-from adcompiler.runtime.observed import Unfit
+from adcompiler.runtime.unfit import Unfit
 from adcompiler.typed.unit import Unit
 from tests.corpus.program import Program, is_scalar
 from tests.corpus.test_corpus import PROGRAMS

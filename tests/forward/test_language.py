@@ -26,7 +26,7 @@ def programs():
         module = importlib.import_module(f"tests.language.{path.stem}")
         for value in vars(module).values():
             if isinstance(value, Cases):
-                marks = [pytest.mark.observes] if value.observes else []
+                marks = [pytest.mark.records] if value.records else []
                 yield from (pytest.param(case, id=str(case), marks=marks) for case in value)
 
 

@@ -36,11 +36,11 @@ class Case:
 class Cases(list):
     """Collects programs: ``@programs(1.5, np.ones(3))`` above a function adds it.
 
-    Those that ``observes`` are compiled with types of a run.
+    Those that ``records`` are recorded where the compiler refuses them.
     """
 
-    def __init__(self, observes=False):
-        self.observes = observes
+    def __init__(self, records=False):
+        self.records = records
 
     def __call__(self, *args, argnums=None, **options):
         def add(function):

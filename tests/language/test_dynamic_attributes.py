@@ -177,7 +177,7 @@ class Priced:
             self.put = round(float(price), 6)
 
 
-@pytest.mark.observes
+@pytest.mark.records
 def test_attributes_that_a_loop_over_names_makes() -> None:
     def price(spot: float, volatility: float) -> Any:
         made = Priced(spot, volatility)

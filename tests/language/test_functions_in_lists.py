@@ -1,12 +1,13 @@
 """Lists and dicts of functions: as arguments, of a module, and made in loops."""
 
 import functools
+import warnings
 
 import numpy as np
 import pytest
 
-from adcompiler import grad, jvp
-from adcompiler.runtime import ObservedTypeError
+from adcompiler import ADError, grad, jvp
+from adcompiler.runtime import UnfitError
 from tests.language.check import Cases
 
 programs = Cases()
@@ -237,9 +238,31 @@ def beside(x):
     return sum(f(v) for f, v in zip(FUNCTIONS, x))
 
 
-@pytest.mark.parametrize("strict", [False, True])
-def test_what_ends_before_the_functions_do_is_told(strict):
-    derivative = grad(beside, strict_types=strict)
+def test_what_ends_before_the_functions_do_is_told():
+    derivative = grad(beside)
     assert np.allclose(derivative(np.ones(4)), [np.cos(1.0), -np.sin(1.0), 2.0, 0.0])
-    with pytest.raises(ObservedTypeError, match="beside 3 functions has 2 items only"):
+    with pytest.raises(UnfitError, match="beside 3 functions has 2 items only"):
         derivative(np.ones(2))
+
+
+def within_a_handler_of_all(x):
+    try:
+        return beside(x)
+    except:  # noqa: E722
+        return 0.0
+
+
+def test_a_handler_of_all_does_not_take_it_for_its_own():
+    with pytest.raises(ADError):
+        grad(within_a_handler_of_all)(np.ones(2))
+
+
+@pytest.mark.records
+def test_what_ends_before_the_functions_do_is_recorded():
+    derivative = grad(beside)
+    for n in (4, 2, 4):
+        wanted = [np.cos(1.0), -np.sin(1.0), 2.0, 0.0][:n]
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            assert np.allclose(derivative(np.ones(n)), wanted)
+        assert len(told) == (n == 2)

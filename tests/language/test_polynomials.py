@@ -9,7 +9,7 @@ from adcompiler import UnsupportedError, grad, hessian, jacobian, jacobian_spars
 from tests.lanes import one_in
 from tests.language.check import Cases
 
-programs, fits = Cases(), Cases(observes=True)
+programs, fits = Cases(), Cases(records=True)
 X = np.array([0.3, -1.2, 2.1, 0.7, 1.4, -0.5])
 T = np.array([0.1, 0.4, 0.9])
 CUBIC, LINE = Polynomial([1.0, 2.0, 0.5, -0.3]), np.poly1d([1.0, -2.0, 0.3])
@@ -144,10 +144,10 @@ def fitted_by_chebyshev(x):
     return Chebyshev.fit(np.arange(6.0), x, 3)(T)
 
 
-@pytest.mark.observes
+@pytest.mark.records
 @pytest.mark.parametrize("case", fits, ids=str)
 def test_fits(case):
-    """Types are those of a run: NumPy's code for fits has arrays of unknown dimensions."""
+    """NumPy's code for fits has arrays of unknown dimensions: they are recorded."""
     programs.check(case)
     f, tangent = case.function, np.cos(np.arange(6.0))
     value, d = jvp(f, (X,), (tangent,))

@@ -150,7 +150,11 @@ def test_messages_name_nothing_of_the_first_derivative() -> None:
     assert not re.search(r"_bar\b|\btape\b|\bbuffer\b|line \d+,", text)
 
 
-@pytest.mark.observes
 def test_an_operator_in_place_that_turns_out_to_write_tells_where() -> None:
     with pytest.raises(ADError, match=r"test_second_order_of_loops\.py:\d+: `\+=` would write"):
         grad(mixed)(X)
+
+
+@pytest.mark.records
+def test_an_operator_in_place_that_turns_out_to_write_is_recorded() -> None:
+    np.testing.assert_array_equal(grad(mixed)(X), np.ones(4))

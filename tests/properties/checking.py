@@ -23,7 +23,7 @@ from adcompiler.api.grad import value_and_grad, vjp
 from adcompiler.api.grad import source as emitted_source
 from adcompiler.errors import ADError, InternalError, LocatedError
 from adcompiler.runtime.aliases import AliasedError
-from adcompiler.runtime.observed import ObservedTypeError
+from adcompiler.runtime.unfit import UnfitError
 from adcompiler.runtime.shaping import CopiedError
 from tests.properties.features import WRITES
 from tests.properties.more_checks import check_more
@@ -160,7 +160,7 @@ def refusals(args: Any, given: Any) -> Iterator[None]:
         raise Refused("a reshape that makes a copy, where one of the two is written") from error
     except AliasedError as error:
         raise Refused("a container that holds one array in two places") from error
-    except ObservedTypeError as error:
+    except UnfitError as error:
         raise Refused("an in-place operator of a value whose type is not known") from error
     except ADError as error:
         raise Refused(briefly(f"{type(error).__name__}: {error}")) from error

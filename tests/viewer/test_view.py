@@ -256,20 +256,6 @@ def test_notebooks_show_what_ran_last_in_a_frame() -> None:
     assert derivative.view(X, W, 4)._repr_html_().startswith("<iframe")
 
 
-@pytest.mark.observes
-def test_types_that_a_run_showed_are_told() -> None:
-    def f(x: Any, rows: list[Any]) -> Any:
-        total = 0.0
-        for row in rows:
-            total = total + np.sum(row[0] * x)
-        return total
-
-    derivative = grad(f)
-    derivative(X, [(W, "a"), (W, 1)])
-    checked(derivative.view(X, [(W, "a"), (W, 1)]).html)
-    checked(derivative._repr_html_())
-
-
 @pytest.mark.parametrize(("size", "text"), [
     (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1000, "1 kB"), (123456, "123 kB"),
     (2.5e9, "2.5 GB"),

@@ -13,7 +13,7 @@ import numpy as np
 from adcompiler.analyses.purity import CHECKS
 from adcompiler.ops.classify import of_letters
 from adcompiler.runtime import (
-    append, apart, check_assigned, check_bound, check_count, check_rebinds, check_type, choose,
+    append, apart, check_assigned, check_bound, check_count, check_rebinds, choose,
     dict_keys,
     dict_of,
     dict_values, drop_last, give_back, note_value, noted_value, paired,
@@ -42,7 +42,7 @@ STRUCTURAL.update((
     len, zip, enumerate, reversed, list, tuple, dict, iter, next, range, isinstance, issubclass,
     hasattr, getattr, callable, type, id, dict_of, dict_keys, dict_values, unpack, check_count,
     positions, record, generated, apart, paired, noted_value, check_assigned, check_bound,
-    check_rebinds, check_type, same_length, dict.items, dict.keys, dict.values, dict.get, dict.copy,
+    check_rebinds, same_length, dict.items, dict.keys, dict.values, dict.get, dict.copy,
     list.copy, dict.pop,
     itertools.chain, itertools.product, itertools.islice, itertools.repeat, itertools.count,
     itertools.combinations, itertools.permutations, itertools.pairwise, itertools.cycle,

@@ -48,7 +48,10 @@ def missing_rule(
     if obstacle is not None:
         place = obstacle.where
         reason = f"its source cannot be compiled ({place}: {obstacle.problem})"
-    return origin.finding(f"{name} has no rule, and {reason}", hint, "missing-rule")
+    section = "missing-rule"
+    if obstacle is not None and obstacle.reason.by_run:
+        section = obstacle.anchor
+    return origin.finding(f"{name} has no rule, and {reason}", hint, section)
 
 
 def may_write(origin: Origin, name: str, function: Any) -> Finding:
