@@ -30,8 +30,8 @@ BY_OPERATOR: dict[Any, str] = {np.matmul: "matmul"}
 
 def of_ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a universal function."""
-    if not kwargs and function in SLOPES and len(args) == function.nin and all(
-        type(arg) in SIMPLE for arg in args
+    if not kwargs and function in SLOPES and len(args) == function.nin and (
+        SIMPLE.issuperset(map(type, args))
     ) and not any(map(is_of_objects, args)):
         return elementwise(function, args)
     given = kwargs.get("out")

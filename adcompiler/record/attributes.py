@@ -32,10 +32,10 @@ def attribute(obj: Any, name: str) -> Any:
     cls: Any = type(obj)
     if cls is np.ndarray or issubclass(cls, (np.generic, float, complex)):
         return of_number(obj, name)
-    if issubclass(cls, (type, types.FunctionType)):
+    if cls is types.ModuleType or issubclass(cls, (type, types.FunctionType)):
         return getattr(obj, name)
     if cls.__flags__ & CLASS_KIND != OF_PYTHON:
-        if cls in PLAIN or cls is types.ModuleType:
+        if cls in PLAIN:
             return getattr(obj, name)
         if cls is super:
             return of_super(obj, name)

@@ -74,6 +74,8 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
             return of_builtin(function, args, kwargs)
         if kind is np.ufunc:
             return of_ufunc(function, args, kwargs)
+        if kind is DISPATCHER:
+            return of_dispatched(function, args, kwargs)
     if issubclass(kind, type):
         return of_class(function, args, kwargs)
     return of_object(function, args, kwargs)
@@ -304,8 +306,6 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if own is not None and not is_derivative(function) and not (
         REGISTRY.is_registered(own)) and keeps_identity(function) is False:
         return call(own, function, *args, **kwargs)
-    if kind is DISPATCHER:
-        return of_dispatched(function, args, kwargs)
     special = SPECIAL.get(function) if hashable(function) else None
     if special is not None:
         return special(*args, **kwargs)

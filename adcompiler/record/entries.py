@@ -13,8 +13,8 @@ from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 
 def times(g: Any, slope: Any) -> Any:
     """Return a cotangent or tangent times a slope; zero stays zero where the slope is infinite."""
-    if type(slope) is float and slope == 1.0:
-        return g
+    if type(slope) is float and slope - slope == 0:
+        return g if slope == 1.0 else g * slope
     found = g * slope
     if isinstance(found, np.ndarray):
         some = np.add.reduce(found, None)
@@ -36,7 +36,9 @@ def conjugate(slope: Any) -> Any:
 def plain(value: Any) -> Any:
     """Return a number of a derived class as one of the class that it derives from."""
     cls = type(value)
-    if cls.__flags__ & CLASS_KIND != OF_PYTHON or issubclass(cls, np.ndarray):
+    if cls is np.ndarray or cls is float or cls.__flags__ & CLASS_KIND != OF_PYTHON or (
+        issubclass(cls, np.ndarray)
+    ):
         return value
     if isinstance(value, float):
         return float.__mul__(value, 1.0)
@@ -102,13 +104,14 @@ class Elementwise(Made):
         for arg, slope in zip(self.args, self.slopes, strict=True):
             if isinstance(arg, np.ndarray):
                 if arg.dtype.kind in "fc" and tape.is_marked(arg):
-                    sweep.add_to_array(arg, times(g, conjugate(self.slope(slope))))
+                    sweep.add_to_array(arg, times(g, conjugate(slope(*self.given))))
             elif id(arg) in tape.ids:
-                sweep.add(arg, times(g, conjugate(self.slope(slope))))
+                sweep.add(arg, times(g, conjugate(slope(*self.given))))
 
-    def slope(self, slope: Callable[..., Any]) -> Any:
-        """Return the slope by one argument."""
-        return slope(*map(plain, self.args), plain(self.result))
+    @property
+    def given(self) -> tuple[Any, ...]:
+        """What slopes take: the arguments and the result, as numbers of plain classes."""
+        return *map(plain, self.args), plain(self.result)
 
     def push(self, tangents: Any, slot: int) -> None:
         total: Any = 0.0
@@ -116,7 +119,7 @@ class Elementwise(Made):
             for arg, slope in zip(self.args, self.slopes, strict=True):
                 d = tangent_of(tangents, arg)
                 if d is not None:
-                    total = total + times(d, self.slope(slope))
+                    total = total + times(d, slope(*self.given))
         self.give(tangents, slot, total)
 
     def shown(self) -> str:

@@ -159,7 +159,7 @@ def of_elementwise(sweep: DualSweep, entry: Elementwise, slot: int) -> None:
         return
     if entry.function in LINEAR:
         for arg, slope in zip(entry.args, entry.slopes, strict=True):
-            s = conjugate(entry.slope(slope))
+            s = conjugate(slope(*entry.given))
             sweep.add(arg, found[0] * s, found[1] * s)
         return
     pushed_again(sweep, entry.function, entry.args, {}, *found)

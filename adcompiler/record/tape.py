@@ -195,7 +195,9 @@ class Tape:
     def check_read(self, array: np.ndarray, index: Any = ...) -> None:
         """Refuse to read elements that an earlier recording has written, and this one has not."""
         root = self.root(array)
-        if ESCAPED.get(id(root)) is not root or RECORDING.tape is not self:
+        if id(root) not in ESCAPED.data or (  # type: ignore[attr-defined] # as it is Python's
+            ESCAPED.get(id(root)) is not root or RECORDING.tape is not self
+        ):
             return
         left = self.left.get(id(root))
         if left is None or beside(left, root, array)[index].any():

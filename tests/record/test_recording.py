@@ -402,3 +402,17 @@ def test_a_generator_that_is_given_has_drawn_what_the_function_drew() -> None:
 def test_powers_that_numpy_has_no_number_for_have_no_slope() -> None:
     with np.errstate(all="ignore"):
         assert math.isnan(grad(lambda x: np.power(x, 0.5), backend="record")(-2.0))
+
+
+def test_a_function_of_scikit_learn_behind_its_validation() -> None:
+    pairwise = pytest.importorskip("sklearn.metrics.pairwise")
+
+    def function(x, y):
+        return np.sum(pairwise.euclidean_distances(x, y))
+
+    x, y = np.random.default_rng(0).normal(size=(2, 4, 3))
+    apart = x[:, None] - y[None]
+    wanted = np.sum(apart / np.linalg.norm(apart, axis=2)[..., None], axis=1)
+    derivative = grad(function, backend="record")
+    assert np.allclose(derivative(x, y), wanted, rtol=1e-10)
+    assert derivative.explain(x, y).ops < 30
