@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.api.fallback import (
-    BY_BACKEND, because, falls_back, is_resolved_by_run, keep_refused, tell_recorded, types_key,
+    BY_BACKEND, because, keep_refused, may_record, tell_recorded, types_key,
 )
 from adcompiler.api.derivative import KEPT, Code, Derivative, P, R_co
 from adcompiler.compile.modes import MODES, named
@@ -112,7 +112,7 @@ class EmittedDerivative(Derivative[P, R_co]):
 
     def may_record(self, error: ADError) -> bool:
         """Say whether calls that the compiler refuses with this error are recorded."""
-        return falls_back(self.options) and is_resolved_by_run(error)
+        return may_record(self.options, error)
 
     def rules_changed(self) -> None:
         """Forget all compiled code; called when a rule is registered or removed."""
@@ -229,7 +229,7 @@ class EmittedDerivative(Derivative[P, R_co]):
 
 def recorded_instead(s: Specialisations, values: tuple[Any, ...], error: ADError) -> Any:
     """Return what a recording gives where the compiler refuses; raise if that does not help."""
-    if not (falls_back(s.options) and is_resolved_by_run(error)):
+    if not may_record(s.options, error):
         raise error
     tell_recorded(s.target, error)
     return recorded(s, values, error)

@@ -6,13 +6,14 @@ import os
 import sys
 import warnings
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from adcompiler.dispatch.options import Options
 from adcompiler.dispatch.targets import Target
 from adcompiler.errors import ADError, LocatedError, RecordedWarning, TooLargeError, TooLongError
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.record.entry import MODES
+from adcompiler.record.entry import MODES, refused_twice
 from adcompiler.runtime import UnfitError
 from adcompiler.typed.values import type_of
 
@@ -25,7 +26,8 @@ def falls_back(options: Options) -> bool:
     It is for one function by ``fallback="refuse"``, for all by ADCOMPILER_RECORD=0.
     """
     return (
-        options.mode in MODES and options.fallback == "record" and options.backend != "native"
+        options.mode in MODES and options.fallback == "record"
+        and options.backend not in ("native", "record")
         and os.environ.get("ADCOMPILER_RECORD", "1") != "0"
     )
 
@@ -40,6 +42,11 @@ def is_resolved_by_run(error: ADError) -> bool:
         return error.again
     return isinstance(error, LocatedError) and bool(error.findings) and all(
         finding.reason.by_run for finding in error.findings)
+
+
+def may_record(options: Options, error: ADError) -> bool:
+    """Say whether calls that the compiler refuses with this error are recorded."""
+    return falls_back(options) and is_resolved_by_run(error)
 
 
 def answer_of(derivative: Any, error: ADError) -> str:
@@ -94,6 +101,23 @@ def users_level() -> int:
 
 MAX_KEPT = 2048
 """How many types of arguments are kept with which a function is recorded."""
+
+
+def recorded_instead(
+    target: Target, error: ADError, table: dict[Any, ADError], key: Callable[[], Any],
+    record: Callable[[], Any],
+) -> Any:
+    """Return what a recording gives in place of what the compiler refuses with an error.
+
+    That it does is told, and kept in the ``table`` of refusals under a key.
+    """
+    tell_recorded(target, error)
+    try:
+        found = record()
+    except ADError as second:
+        raise refused_twice(error, second) from None
+    keep_refused(table, key(), error)
+    return found
 
 
 def keep_refused(table: dict[Any, ADError], key: Any, error: ADError) -> None:

@@ -8,12 +8,11 @@ from typing import Any
 
 from adcompiler.api.derivative import Derivative
 from adcompiler.api.emitted import kept_derivative
-from adcompiler.api.fallback import falls_back, is_resolved_by_run, keep_refused, tell_recorded
+from adcompiler.api.fallback import may_record, recorded_instead
 from adcompiler.api.hessians import call_types, directional
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.errors import ADError, TooLongError, UncoveredError, not_one_of
-from adcompiler.record.entry import refused_twice
 from adcompiler.typed.derivatives import MAKERS
 
 _ACCEPTED: weakref.WeakKeyDictionary[Derivative[..., Any], str] = weakref.WeakKeyDictionary()
@@ -60,16 +59,12 @@ def hvp(
                 _ACCEPTED[gradient] = one
             return product
         assert refused is not None
-        if not falls_back(Options("grad", 0, backend=backend)) or not is_resolved_by_run(refused):
+        if not may_record(Options("grad", 0, backend=backend), refused):
             raise refused
-        tell_recorded(gradient.specialisations.target, refused)
-        try:
-            product = hvp(function, x, v, *rest, mode="fwd_adj", backend="record", **kwargs)
-        except ADError as second:
-            raise refused_twice(refused, second) from None
-        keep_refused(
-            _RECORDED.setdefault(gradient, {}), call_types(gradient, (x, *rest), kwargs), refused)
-        return product
+        return recorded_instead(
+            gradient.specialisations.target, refused, _RECORDED.setdefault(gradient, {}),
+            lambda: call_types(gradient, (x, *rest), kwargs),
+            lambda: hvp(function, x, v, *rest, mode="fwd_adj", backend="record", **kwargs))
     if mode == "adj_fwd" and not kwargs:
         along = kept_derivative(
             directional(function, (0,)), "grad", "args.0", backend=backend, fallback="refuse")

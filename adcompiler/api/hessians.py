@@ -20,7 +20,7 @@ from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.api.fallback import (
-    BY_BACKEND, because, falls_back, is_resolved_by_run, keep_refused, tell_recorded, types_key,
+    BY_BACKEND, because, may_record, recorded_instead, types_key,
 )
 from adcompiler.api.keywords import suggesting
 from adcompiler.api.seeds import seeds_at_once
@@ -34,7 +34,7 @@ from adcompiler.dispatch.written import (
     as_written, has_own_containers, of_so_many, sees_calls, takes_any_number, takes_keywords_only,
 )
 from adcompiler.errors import ADError, TooLongError, UncoveredError, not_one_of
-from adcompiler.record.entry import explained, refused_twice
+from adcompiler.record.entry import explained
 from adcompiler.runtime import own
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
@@ -114,18 +114,13 @@ class Hessian(ComposedDerivative[P, Any]):
         except ADError as error:
             if not self.may_record(error):
                 raise
-            tell_recorded(self.rows[0].gradient.specialisations.target, error)
-            try:
-                found = self.recording(*args, **kwargs)
-            except ADError as second:
-                raise refused_twice(error, second) from None
-            keep_refused(
-                self.refused, call_types(self.rows[0].gradient, args, kwargs), error)
-            return found
+            gradient = self.rows[0].gradient
+            return recorded_instead(
+                gradient.specialisations.target, error, self.refused,
+                lambda: call_types(gradient, args, kwargs), lambda: self.recording(*args, **kwargs))
 
     def may_record(self, error: ADError) -> bool:
-        return self.backend != "record" and falls_back(
-            Options("grad", 0, backend=self.backend)) and is_resolved_by_run(error)
+        return may_record(Options("grad", 0, backend=self.backend), error)
 
     @functools.cached_property
     def recording(self) -> Hessian[...]:

@@ -10,9 +10,7 @@ import numpy as np
 
 from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative
-from adcompiler.api.fallback import (
-    BY_BACKEND, because, falls_back, is_resolved_by_run, tell_recorded,
-)
+from adcompiler.api.fallback import BY_BACKEND, because, may_record, tell_recorded
 from adcompiler.api.given_patterns import Given
 from adcompiler.api.patterns import Watched, watched_pattern, writes
 from adcompiler.api.sparse_source import SparseModule
@@ -133,8 +131,7 @@ class SparseDerivative(Derivative[P, Any]):
 
         They are where the pattern is given.
         """
-        asked = Options("forward", self.argnums, backend=self.backend)
-        return falls_back(asked) and is_resolved_by_run(error)
+        return may_record(Options("forward", self.argnums, backend=self.backend), error)
 
     def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
         self = self.as_called(args, kwargs)
