@@ -20,7 +20,7 @@ from adcompiler.dispatch.trees import children
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entries import AddedAt, InPlace, Made, Write
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.shadows import Pushing, Shadows, Sweep, Tangents
+from adcompiler.record.shadows import Sweep
 from adcompiler.record.known import is_full
 from adcompiler.record.tape import LEFT, NUMBERS, RECORDING, Tape, leave, place, refused
 from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop, recomputed, slots_for
@@ -62,13 +62,6 @@ class Inner(Tape):
         self.groups, self.texts = outer.groups, outer.texts
         self.inputs: list[Any] = []
         self.result: Any = None
-        self.beyond: Shadows | None = None
-        self.pushing: Tangents | None = None
-
-    def push(self, around: Shadows) -> None:
-        """Push the tangents of inputs, which are ``around``, forward as the call is recorded."""
-        self.beyond, self.pushing = around, Tangents(self)
-        self.entries = Pushing(self.pushing)
 
     def read(self, key: int, slot: int) -> int:
         """Enter a number of the tape around, and return its slot here."""
@@ -76,10 +69,7 @@ class Inner(Tape):
         made = entry[:1] if type(entry) is tuple else entry.made()
         number = next(number for number in made if id(number) == key)
         self.inputs.append(number)
-        place = self.start(number)
-        if self.pushing is not None and self.beyond is not None:
-            self.pushing.numbers[place] = self.beyond.numbers[slot]
-        return place
+        return self.start(number)
 
     def is_marked(self, array: np.ndarray) -> bool:
         root = self.root(array)
@@ -89,8 +79,6 @@ class Inner(Tape):
             return False
         self.start_array(root)
         self.inputs.append(root)
-        if self.pushing is not None and self.beyond is not None:
-            self.pushing.put(root, self.beyond.beside(root))
         return True
 
     def check_read(self, array: np.ndarray, index: Any = ...) -> None:
@@ -149,19 +137,6 @@ class Rerun(Made):
         finally:
             inner.close(outs)
 
-    def push(self, tangents: Any, slot: int) -> None:
-        inner, outs = run(self.call, tangents.tape, tangents)
-        try:
-            self.compare(outs)
-            assert inner.pushing is not None
-            for out, (was, place) in zip(outs, self.outs, strict=True):
-                if isinstance(out, np.ndarray):
-                    tangents.put(was, inner.pushing.beside(out))
-                else:
-                    tangents.numbers[place] = inner.pushing.numbers[inner.ids[id(out)]]
-        finally:
-            inner.close(outs)
-
     def compare(self, outs: list[Any]) -> None:
         """Refuse another result than that of the recording."""
         before = [out for out, _ in self.outs]
@@ -178,16 +153,9 @@ def equal(a: Any, b: Any) -> bool:
     return type(a) is type(b) and np.array_equal(a, b, equal_nan=True)
 
 
-def run(
-    call: Callable[[], Any], outer: Tape, around: Shadows | None = None
-) -> tuple[Inner, list[Any]]:
-    """Record a call on a tape of its own; return that, and the numbers and arrays it made.
-
-    Tangents that are ``around`` are pushed forward through it.
-    """
+def run(call: Callable[[], Any], outer: Tape) -> tuple[Inner, list[Any]]:
+    """Record a call on a tape of its own; return that, and the numbers and arrays it made."""
     before, inner = RECORDING.tape, Inner(outer)
-    if around is not None:
-        inner.push(around)
     RECORDING.tape = inner
     try:
         inner.result = call()
@@ -243,9 +211,9 @@ def closed(function: Any) -> Any:
 
 
 def rerun(call: Callable[[], Any], given: Any) -> Any:
-    """Call what takes no arguments as a checkpoint; tangents are pushed as it goes."""
+    """Call what takes no arguments as a checkpoint, unless the tape is to keep all."""
     tape = RECORDING.tape
-    if type(tape.entries) is not list:
+    if tape.keeps_all:
         return call()
     inner, outs = run(call, tape)
     result, inner.result = inner.result, None

@@ -57,7 +57,7 @@ def recorded(
         found = by_recording(s, values)
     except ADError as error:
         raise error if instead_of is None else refused_twice(instead_of, error) from None
-    push = found[1] if s.options.mode == "linearize" else getattr(found, "push", found)
+    push = getattr(found, "push", found)
     if isinstance(push, Push):  # which runs when it is called
         push.instead_of = instead_of
     return found

@@ -12,20 +12,19 @@ import adcompiler.record.calls  # noqa: F401 (enters its hook)
 from adcompiler.dispatch.arguments import part_at
 from adcompiler.dispatch.calling import passed_on
 from adcompiler.dispatch.cotangents import (
-    conform, conform_each, outline, zero,
+    conform, conform_each, outline,
 )
 from adcompiler.dispatch.linear_maps import Half, Pullback
 from adcompiler.dispatch.trees import children
 from adcompiler.errors import ArgumentsError
 from adcompiler.record.copies import Copies
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.shadows import Pushing, Sweep, Tangents
+from adcompiler.record.shadows import Sweep, Tangents
 from adcompiler.record.tape import (
     IDLE, LEFT, NUMBERS, RECORDING, Tape, leave, purge, refused, stay,
 )
 from adcompiler.runtime.records import carries_derivative, is_record, record
 from adcompiler.runtime.batches import no_seeds, none_of, one_zero
-from adcompiler.runtime.structure import seed
 from adcompiler.structs import dataclass
 
 Wanted = Sequence[tuple[int, tuple[Any, ...]]]
@@ -33,31 +32,32 @@ Wanted = Sequence[tuple[int, tuple[Any, ...]]]
 
 
 class Recorded:
-    """One run of a function: its tape, its value, and the copies of arguments that it ran on."""
+    """One run of a function: its tape, its value, and the copies of arguments that it ran on.
+
+    ``forward`` says that tangents will be pushed along the tape, which then holds what checkpoints
+    compute, too.
+    """
 
     def __init__(
         self, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
-        parameters: Sequence[Any], tangents: Any = None, second: bool = False,
-        entries: list[Any] | None = None,
+        parameters: Sequence[Any], forward: bool = False, entries: list[Any] | None = None,
     ) -> None:
         if RECORDING.tape is not IDLE:
             raise refused(
                 "a recorded derivative inside of what is recorded",
                 "write the inner function so that it compiles", "recording")
         self.tape = Tape()
+        self.tape.keeps_all = forward
         if entries is not None:
             self.tape.entries = entries
         purge()
         self.tape.ids.update(dict.fromkeys(LEFT, -1))
-        self.tangents: Tangents | None = None
-        if tangents is not None:
-            self.tangents = Tangents(self.tape, second)
-            self.tape.entries = Pushing(self.tangents)
         self.copies = Copies(values, {i for i, _ in wanted}, self.tape)
         self.values = self.copies.values
-        self.wanted = wanted
-        self.start(tangents)
-        self.given = [frozen(part_at(self.values[i], steps)) for i, steps in wanted]
+        parts = [part_at(self.values[i], steps) for i, steps in wanted]
+        for part in parts:
+            self.enter(part)
+        self.given = [frozen(part) for part in parts]
         RECORDING.tape = self.tape
         try:
             self.value = called(function, self.values, parameters)
@@ -71,7 +71,7 @@ class Recorded:
             raise self.tape.refusal
         self.copies.check()
         self.firsts: dict[int, Any] = {}
-        self.check_groups(forward=self.tangents is not None)
+        self.check_groups(forward)
 
     def check_groups(self, forward: bool) -> None:
         """Refuse writes into arrays that overlap others, in forward mode into those that are one.
@@ -82,29 +82,20 @@ class Recorded:
                     "an array that is written, and that overlaps another argument or, in forward "
                     "mode, is one", "pass copies", "aliases")
 
-    def start(self, tangents: Any) -> None:
-        """Enter what is differentiated into the tape."""
-        for k, (i, steps) in enumerate(self.wanted):
-            self.enter(part_at(self.values[i], steps), None if tangents is None else tangents[k])
-
-    def enter(self, value: Any, d: Any) -> None:
-        """Enter the numbers and arrays of an argument, with their tangents."""
+    def enter(self, value: Any) -> None:
+        """Enter the numbers and arrays of an argument into the tape."""
         if isinstance(value, np.ndarray):
             if value.dtype.hasobject:
                 for place in np.ndindex(value.shape):
-                    self.enter(value[place], None)
+                    self.enter(value[place])
             elif value.dtype.kind in "fc":
                 self.tape.start_array(value)
-                if self.tangents is not None and d is not None:
-                    self.tangents.put(value, d)
         elif isinstance(value, NUMBERS):
             if id(value) not in self.tape.ids:
-                slot = self.tape.start(value)
-                if self.tangents is not None and d is not None:
-                    self.tangents.numbers[slot] = d
+                self.tape.start(value)
         else:
-            for key, part in children(value).items():
-                self.enter(part, child(d, key, value))
+            for part in children(value).values():
+                self.enter(part)
 
     # -- reverse -------------------------------------------------------------------------------
 
@@ -115,11 +106,13 @@ class Recorded:
         sweep.run()
         return tuple(self.found(sweep, part) for part in self.given)
 
-    def pulled_along(self, cotangent: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """Return the cotangents of what is differentiated, and their tangents."""
+    def pulled_along(
+        self, cotangent: Any, given: Sequence[Any]
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Return the cotangents of what is differentiated, and their tangents along given ones."""
         from adcompiler.record.second import DualSweep
 
-        sweep = DualSweep(self.tape, self.tangents)
+        sweep = DualSweep(self.tape, self.along(given, second=True))
         self.give(sweep.g, self.value, cotangent)
         sweep.run()
         return (tuple(self.found(sweep.g, part) for part in self.given),
@@ -168,22 +161,22 @@ class Recorded:
         whole: np.ndarray = np.sum([sweep.beside(member) for member in group.members], axis=0)
         return whole
 
-    def along(self) -> Any:
-        """Return the tangent of the value."""
-        return self.tangent_of(self.value)
+    # -- forward -------------------------------------------------------------------------------
 
     def pushed(self, given: Sequence[Any]) -> Any:
-        """Return the tangent of the value for tangents of what is differentiated.
+        """Return the tangent of the value for tangents of what is differentiated."""
+        return self.tangent_of(self.along(given), self.value)
+
+    def along(self, given: Sequence[Any], second: bool = False) -> Tangents:
+        """Return the tangents of all that the tape holds, for those of what is differentiated.
 
         The tape is gone through from its start: what the run wrote is undone before, and written
         again on the way.
         """
-        self.check_groups(forward=True)
         entries = self.tape.entries
-        self.tangents = tangents = Tangents(self.tape)
-        tangents.numbers = [0.0] * len(entries)
+        tangents = Tangents(self.tape, second)
         for part, d in zip(self.given, given, strict=True):
-            self.lay(part, d)
+            self.lay(tangents, part, d)
         for entry in reversed(entries):
             if type(entry) is not tuple:
                 entry.again()
@@ -193,43 +186,41 @@ class Recorded:
                 for slot, entry in enumerate(entries):
                     if type(entry) is not tuple:
                         entry.again()
-                    tangents.through(entry, slot)
-            return self.along()
+                    tangents.push(entry, slot)
+            return tangents
         finally:
-            self.tangents = None
             for entry in entries[slot + 1 :]:
                 if type(entry) is not tuple:
                     entry.again()
 
-    def lay(self, value: Any, d: Any) -> None:
+    def lay(self, tangents: Tangents, value: Any, d: Any) -> None:
         """Set the tangents of an argument."""
-        assert self.tangents is not None
         if d is None:
             return
         if isinstance(value, np.ndarray):
             if value.dtype.kind in "fc":
-                self.tangents.put(value, d)
+                tangents.put(value, d)
         elif isinstance(value, NUMBERS):
-            self.tangents.numbers[self.tape.ids[id(value)]] = d
+            tangents.numbers[self.tape.ids[id(value)]] = d
         elif isinstance(value, Frozen):
             for key, part in value.parts.items():
-                self.lay(part, child(d, key, value.like))
+                self.lay(tangents, part, child(d, key, value.like))
 
-    def tangent_of(self, value: Any) -> Any:
+    def tangent_of(self, tangents: Tangents, value: Any) -> Any:
         """Return the tangent of a part of the value."""
-        assert self.tangents is not None
         if isinstance(value, np.ndarray):
             if value.dtype.kind in "fc" and self.tape.is_active_array(value):
-                return np.array(self.tangents.beside(value))
+                return np.array(tangents.beside(value))
             return np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float)
         if isinstance(value, NUMBERS):
             slot = self.tape.slot(value)
-            return like(0.0 if slot is None else self.tangents.numbers[slot], value)
+            return like(0.0 if slot is None else tangents.numbers[slot], value)
         if isinstance(value, (bool, int, str)) or value is None:
             return 0.0 if isinstance(value, int) else None
         return assembled(value, {
-            k: self.tangent_of(v) if not is_record(value) or carries_derivative(v) else None
-            for k, v in children(value).items()})
+            key: self.tangent_of(tangents, part) if (
+                not is_record(value) or carries_derivative(part)) else None
+            for key, part in children(value).items()})
 
     def handed_out(self) -> Any:
         """Return the value, and leave the arguments as the run leaves them; the tape stays.
@@ -336,7 +327,24 @@ def handed_out(value: Any) -> Any:
     return value
 
 
-class RecordedPullback(Pullback):
+class OfRun:
+    """What holds runs of a function: a copy of it is itself, and it is not pickled."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> Any:
+        raise ArgumentsError(
+            f"{self!r} holds a run of a function, which cannot be pickled; pickle the derivative "
+            "(`grad`, `value_and_grad`), which records anew where it is called")
+
+    def __copy__(self) -> Any:
+        return self  # calls leave it as it is
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self
+
+
+class RecordedPullback(OfRun, Pullback):
     """Pulls cotangents of a recorded function's value back to those of its arguments."""
 
     __slots__ = ("run", "single", "sweeping")
@@ -345,17 +353,6 @@ class RecordedPullback(Pullback):
         self.run, self.single = run, single
         self.sweeping = threading.RLock()
         super().__init__(Half(children, "", name, {}, name), None, outline(run.value))
-
-    def __reduce__(self) -> Any:
-        raise ArgumentsError(
-            f"{self!r} holds the tape of a run, which cannot be pickled; pickle the derivative "
-            "(`grad`, `value_and_grad`), which records anew where it is called")
-
-    def __copy__(self) -> RecordedPullback:
-        return self  # calls leave it as it is
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> RecordedPullback:
-        return self
 
     def __call__(self, cotangent: Any) -> Any:
         """Return the cotangents of the arguments for a cotangent of the value."""
@@ -398,4 +395,4 @@ def stacked(trees: list[Any]) -> Any:
         key: stacked([children(tree)[key] for tree in trees]) for key in children(first)})
 
 
-__all__ = ["ArgumentsError", "Recorded", "RecordedPullback", "handed_out", "seed", "zero"]
+__all__ = ["OfRun", "Recorded", "RecordedPullback", "handed_out"]

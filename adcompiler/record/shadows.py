@@ -236,21 +236,8 @@ class Sweep(Shadows):
                     entry.again()
 
 
-class Pushing(list[Any]):
-    """The entries of a tape that pushes tangents forward as they come."""
-
-    def __init__(self, tangents: Tangents) -> None:
-        super().__init__()
-        self.tangents = tangents
-
-    def append(self, entry: Any) -> None:
-        """Enter an operation, and push tangents through it."""
-        super().append(entry)
-        self.tangents.push(entry, len(self) - 1)
-
-
 class Tangents(Shadows):
-    """The tangents of what a tape holds, while it is recorded.
+    """The tangents of what a tape holds.
 
     ``kept`` has those of what was written over, by the identity of the entry, for second
     derivatives.
@@ -258,6 +245,7 @@ class Tangents(Shadows):
 
     def __init__(self, tape: Tape, second: bool = False) -> None:
         super().__init__(tape)
+        self.numbers = [0.0] * len(tape.entries)
         self.second = second
         self.kept: dict[int, list[tuple[np.ndarray, Any, np.ndarray]]] = {}
 
@@ -268,11 +256,6 @@ class Tangents(Shadows):
 
     def push(self, entry: Any, slot: int) -> None:
         """Push tangents through an operation."""
-        self.numbers.append(0.0)
-        self.through(entry, slot)
-
-    def through(self, entry: Any, slot: int) -> None:
-        """Push tangents through an operation whose number has its place already."""
         if type(entry) is not tuple:
             entry.push(self, slot)
         elif len(entry) > 1:

@@ -116,6 +116,7 @@ class Tape:
     ``(result, slot, slope, slot, slope, operation)`` for operations of one or two real numbers,
     ``(number,)`` for what is differentiated, and ``Entry``. ``active`` are the allocations that
     hold active values, and ``held`` those whose content some entry reads, by identity.
+    ``keeps_all`` says that checkpoints are followed as other calls are.
     """
 
     def __init__(self) -> None:
@@ -126,6 +127,7 @@ class Tape:
         self.groups: dict[int, Group] = {}
         self.left: dict[int, np.ndarray] = {}
         self.texts = False
+        self.keeps_all = False
         self.refusal: ADError | None = None
         self.bytes = 0
         self.memos: dict[Any, Any] = {}
