@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -41,51 +40,39 @@ OTHER = Dependence(float("nan"))
 
 
 def cancelled_shifts(
-    block: Block, output: Atom, type_of: Callable[[Atom], t.Type],
-    definition: Callable[[Atom], Rhs | None],
+    block: Block, output: Atom, type_of: Callable[[Atom], t.Type]
 ) -> frozenset[Var]:
     """Return the maxima computed in ``block`` that ``output`` does not depend on."""
     found = set()
     for statement in block.statements:
-        if isinstance(statement, Let) and called(statement.rhs, definition)[0] == "max":
-            check = _Check(statement.target, statement.rhs, type_of, definition)
+        if isinstance(statement, Let) and called(statement.rhs)[0] == "max":
+            check = _Check(statement.target, statement.rhs, type_of)
             if check.is_cancelled(block.statements, output):
                 found.add(statement.target)
     return frozenset(found)
 
 
-def called(
-    rhs: Rhs, definition: Callable[[Atom], Rhs | None]
-) -> tuple[str | None, tuple[Any, ...]]:
+def called(rhs: Rhs) -> tuple[str | None, tuple[Any, ...]]:
     """Return what the function of a call means, "" if nothing is known of it, and the arguments.
 
-    Methods of arrays are seen as functions. Where nothing is called, the first is None.
+    Where nothing is called, the first is None.
     """
-    if not isinstance(rhs, Call):
+    if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
         return None, ()
-    if isinstance(rhs.func, Const):
-        function, args = rhs.func.value, rhs.args
-    else:
-        made = definition(rhs.func)
-        if not isinstance(made, Attribute):
-            return None, ()
-        function, args = getattr(np.ndarray, made.name, None), (made.obj, *rhs.args)
-    known = REGISTRY.facts(function)
+    known = REGISTRY.facts(rhs.func.value)
     largest = "max" if known.transfer == "max of items" else ""  # Python's own
-    return known.means or largest, args
+    return known.means or largest, rhs.args
 
 
 class _Check:
     """Classifies the values of a block by how they depend on one of them."""
 
     def __init__(
-        self, target: Var, rhs: Rhs, type_of: Callable[[Atom], t.Type],
-        definition: Callable[[Atom], Rhs | None],
+        self, target: Var, rhs: Rhs, type_of: Callable[[Atom], t.Type]
     ) -> None:
         self.target = target
         self.type_of = type_of
-        self.definition = definition
-        args = called(rhs, definition)[1]
+        args = called(rhs)[1]
         self.axis, keeps = reduction(rhs, args, type_of)
         ndim = getattr(type_of(args[0]), "ndim", 0) if args else 0
         self.ndims = {True: ndim, False: ndim - 1}
@@ -128,7 +115,7 @@ class _Check:
     def rhs(self, rhs: Rhs) -> Dependence:
         if isinstance(rhs, Item) and isinstance(rhs.obj, Var):
             return self.widened(self.of(rhs.obj), rhs.index)
-        meaning, args = called(rhs, self.definition)
+        meaning, args = called(rhs)
         if meaning is None:
             return Dependence(0.0) if isinstance(rhs, Attribute) and rhs.name in (
                 "shape", "size", "ndim", "dtype") else OTHER

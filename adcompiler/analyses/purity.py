@@ -40,12 +40,7 @@ class Purity:
             return self.is_pure_function(rhs.func.value)
         made = self.definition(rhs.func)
         if isinstance(made, Attribute):
-            owner = self.type_of(made.obj)
-            if isinstance(owner, t.Text):
-                return True
-            if isinstance(owner, (t.Array, t.Scalar)):
-                descriptor = getattr(np.ndarray, made.name, None)
-                return descriptor is not None and self.is_pure_function(descriptor)
+            return isinstance(self.type_of(made.obj), t.Text)
         return False
 
     def is_pure_function(self, function: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from adcompiler.analyses.storage import METADATA, is_method, written_operand
+from adcompiler.analyses.storage import METADATA, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Block, Do, Let, Loop, Region, Statement, Var
 from adcompiler.ir.visit import direct_uses, edges, walk
@@ -109,5 +109,4 @@ class _Reads:
     def reads_content(self, statement: Let | Do) -> bool:
         """Say whether a statement reads more of a value than what no write changes."""
         rhs = statement.rhs
-        return not isinstance(rhs, Attribute) or not (
-            rhs.name in METADATA or is_method(self.type_of(rhs.obj), rhs.name))
+        return not isinstance(rhs, Attribute) or rhs.name not in METADATA

@@ -188,13 +188,20 @@ class Sharing:
             yield from self.mutable((obj,), "may")
 
     def call(self, target: Atom, rhs: Call) -> Iterator[tuple[Atom, Step | str]]:
-        if not isinstance(rhs.func, Const):
-            yield from self.method(target, rhs)
-            return
-        function = rhs.func.value
+        if isinstance(rhs.func, Const):
+            function, args = rhs.func.value, tuple(rhs.args)
+        else:
+            made = self.definition(rhs.func)
+            if not isinstance(made, Attribute):
+                yield from self.mutable((*map(unstar, self.given(rhs.args, rhs)), rhs.func), "may")
+                return
+            type_ = self.type_of(made.obj)
+            if isinstance(type_, (t.Text, t.Scalar, t.Static)):
+                return
+            function = getattr(BUILTIN_CLASSES.get(type(type_)), made.name, None)
+            args = (made.obj, *rhs.args)
         if getattr(function, "gives", None) == "fresh":
             return
-        args = tuple(rhs.args)
         known = REGISTRY.facts(function)
         if known.shares is None and isinstance(function, type):
             yield from self.mutable(map(unstar, self.given(args, rhs)), "holds")
@@ -202,20 +209,6 @@ class Sharing:
         name = getattr(function, "__name__", "")
         for shares in known.sharing:
             step = Step("call", name, tuple(map(unstar, args[1:])), function, named(rhs))
-            yield from self.shared(target, shares, args, rhs, step)
-
-    def method(self, target: Atom, rhs: Call) -> Iterator[tuple[Atom, Step | str]]:
-        made = self.definition(rhs.func)
-        if not isinstance(made, Attribute):
-            yield from self.mutable((*map(unstar, self.given(rhs.args, rhs)), rhs.func), "may")
-            return
-        type_ = self.type_of(made.obj)
-        if isinstance(type_, (t.Text, t.Scalar, t.Static)):
-            return
-        args = (made.obj, *rhs.args)
-        function = getattr(BUILTIN_CLASSES.get(type(type_)), made.name, None)
-        step = Step("method", made.name, tuple(map(unstar, rhs.args)), None, named(rhs))
-        for shares in REGISTRY.facts(function).sharing:
             yield from self.shared(target, shares, args, rhs, step)
 
     def given(self, args: tuple[Any, ...], rhs: Call) -> tuple[Any, ...]:
@@ -245,9 +238,7 @@ class Sharing:
             yield args[0], step
         elif shares.how == SAME and step.function in IN_PLACE:
             yield from self.mutable(atoms[:1], "same")
-        elif shares.how == SAME and array and (len(args) == 1 or step.kind == "method") and (
-            not rhs.kwargs
-        ):
+        elif shares.how == SAME and array and len(args) == 1 and not rhs.kwargs:
             yield args[0], self.same_array(shares, args[0], step)
         elif shares.how == CONTENTS or (
             shares.how == ITEMS and is_container(self.type_of(target))
@@ -344,9 +335,8 @@ def is_method(type_: t.Type, name: str) -> bool:
 def checked(step: Step, where: str) -> Step:
     """Return a step that NumPy may make a copy at as one that raises if it does."""
     name, args, kwargs = step.name, step.args, dict(step.kwargs)
-    function = getattr(np.ndarray, name) if step.kind == "method" else step.function
-    if step.kind not in ("call", "method") or not any(
-        shares.how == LAYOUT for shares in REGISTRY.facts(function).sharing
+    if step.kind != "call" or not any(
+        shares.how == LAYOUT for shares in REGISTRY.facts(step.function).sharing
     ):
         return step
     if REGISTRY.facts(step.function).means == "reshape":

@@ -11,7 +11,7 @@ from adcompiler.analyses.purity import CHECKS
 from adcompiler.batching.arrays import Arrays
 from adcompiler.batching.kinds import carries, lifted
 from adcompiler.batching.library import (
-    ALONG, FLATTENING, METHODS, SIZES, axes_of, is_elementwise,
+    ALONG, SIZES, axes_of, is_elementwise,
 )
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
@@ -58,9 +58,7 @@ class Calls(Arrays):
             case Update():
                 return self.update(rhs, origin)
             case Call(Const(function)):
-                return self.call(target, function, rhs, origin)
-            case Call():
-                return self.method(target, rhs, origin)
+                return self.call(target, REGISTRY.resolve(function), rhs, origin)
         raise NotBatchable
 
     def metadata(self, rhs: Rhs, origin: Origin) -> Rhs:
@@ -95,10 +93,6 @@ class Calls(Arrays):
     def attribute(self, obj: Atom, name: str) -> Rhs | Var:
         if not isinstance(obj, Var) or not self.is_array(obj):
             raise NotBatchable
-        if isinstance(self.s.unit.type(obj), t.Array) and name in (
-            *METHODS, *FLATTENING, "reshape", "conj"
-        ):
-            return Attribute(obj, name)
         if name in ("real", "imag"):
             return Attribute(obj, name)
         if name == "T" and self.rank(obj) < 2:
@@ -109,29 +103,6 @@ class Calls(Arrays):
         if name == "mT":
             return Attribute(obj, name)
         raise NotBatchable
-
-    def method(self, target: Var, rhs: Call, origin: Origin) -> Rhs | Var:
-        made = self.written_as.get(rhs.func) or self.s.unit.definition(rhs.func)
-        if not isinstance(made, Attribute):
-            raise NotBatchable
-        if made.name == "conj" and not rhs.args:
-            return Call(Const(np.conj), (made.obj,))
-        if made.name == "reshape" and not rhs.kwargs:
-            args = rhs.args
-            if len(args) == 1 and not isinstance(args[0], Star):
-                return self.reshaped(made.obj, args[0], origin)
-            return Call(rhs.func, (self.count(), *args))
-        if made.name in FLATTENING and not rhs.args and not rhs.kwargs:
-            flat = self.reshaped(made.obj, Const(-1), origin)
-            if made.name == "ravel":
-                return flat
-            return Call(Const(np.copy), (self.s.let(flat, lifted(self.s.unit.type(target)),
-                                                    "flat", origin),))
-        function = METHODS.get(made.name)
-        if function is None:
-            raise NotBatchable
-        whole = Call(Const(function), (made.obj, *rhs.args), rhs.kwargs)
-        return self.call(target, function, whole, origin)
 
     def call(self, target: Var, function: Any, rhs: Call, origin: Origin) -> Rhs | Var:
         """Return a call of ``function`` for all seeds."""
@@ -144,7 +115,7 @@ class Calls(Arrays):
                 return self.elementwise(target, function, list(args), origin)
             found = self.of_derivatives(function, rhs, origin)
             if found is None:
-                found = self.of_array(function, rhs, origin)
+                found = self.of_array(target, function, rhs, origin)
         axes = axes_of(function)
         if found is None and axes == JOINS:
             found = self.joined(function, rhs, origin)
@@ -173,7 +144,9 @@ class Calls(Arrays):
             return Call(rhs.func, (self.expanded(args[0], origin), self.expanded(args[1], origin)))
         return rhs if function is drop_last else None
 
-    def of_array(self, function: Any, rhs: Call, origin: Origin) -> Rhs | Var | None:
+    def of_array(
+        self, target: Var, function: Any, rhs: Call, origin: Origin
+    ) -> Rhs | Var | None:
         """Return a call of a function of arrays or sequences; None if nothing is known of it."""
         args: tuple[Any, ...] = rhs.args
         means = meaning(rhs)
@@ -189,7 +162,11 @@ class Calls(Arrays):
             case (x,) if means in ("array", "asarray"):
                 return self.of_items(x, rhs, origin)
             case (x,) if means == "ravel":
-                return self.reshaped(x, Const(-1), origin)
+                flat = self.reshaped(x, Const(-1), origin)
+                if not REGISTRY.facts(function).gives_own_arrays:
+                    return flat
+                type_ = lifted(self.s.unit.type(target))
+                return Call(Const(np.copy), (self.s.let(flat, type_, "flat", origin),))
             case (x, shape) if means == "reshape":
                 return self.reshaped(x, shape, origin)
             case (x, value) if means == "full_like" and self.is_array(x) and (

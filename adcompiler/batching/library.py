@@ -12,12 +12,8 @@ from adcompiler.ops.facts import ALONG_ALL, ALONG_ONE, EACH, IN_ORDER
 from adcompiler.ops.registry import REGISTRY
 
 ALONG = (ALONG_ONE, ALONG_ALL, IN_ORDER)
-FLATTENING = ("ravel", "flatten")
 SIZES = ("shape", "size", "ndim", "len")
 """Transfers of functions that tell how many numbers there are."""
-
-METHODS: dict[str, Any] = {"sum": np.sum, "mean": np.mean, "copy": np.copy}
-
 
 def axes_of(function: Any) -> str | None:
     """Return the word for what a function makes of a leading axis, None if it is not known."""

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable
 from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
-import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.dataflow import Flow
@@ -111,9 +110,7 @@ def called(s: Writer, rhs: Rhs) -> tuple[Any, tuple[Atom, ...]]:
     method = s.unit.definition(rhs.func)
     if not isinstance(method, Attribute):
         return None, tuple(args)
-    owner = {t.Array: np.ndarray, t.Text: str}.get(type(s.unit.type(method.obj)))
-    if isinstance(s.unit.type(method.obj), t.Scalar):
-        owner = float
+    owner = {t.Scalar: float, t.Text: str}.get(type(s.unit.type(method.obj)))
     return getattr(owner, method.name, method.name), (method.obj, *args)
 
 

@@ -7,13 +7,12 @@ the value is that of the call itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.derive.attributes import called_function
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Call, Closure, Const, Origin, Rhs, Var, operands, substitute, unstar,
+    Atom, Call, Closure, Const, Origin, Rhs, Var, operands, substitute, unstar,
 )
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
@@ -36,21 +35,11 @@ def as_called(
             return result
         type_ = s.unit.type(target)
         known = s.unit.type(result) if isinstance(type_, t.Unknown) else type_
-        plain = with_values(s, rhs, env, origin)
+        plain = substitute(rhs, env)
         result = s.let(plain, known, target.name, origin, target.temporary)
     if isinstance(result, Var):
         s.unit.layouts.read.add(result)
     return result
-
-
-def with_values(s: Specialiser, rhs: Rhs, env: Mapping[Var, Atom], origin: Origin) -> Rhs:
-    """Return ``rhs`` with other variables, also for the array that a method is of."""
-    plain = substitute(rhs, env)
-    method = s.unit.definition(rhs.func) if isinstance(rhs, Call) else None
-    if isinstance(plain, Call) and isinstance(method, Attribute) and isinstance(method.obj, Var):
-        obj = env.get(method.obj, method.obj)
-        return replace(plain, func=s.attribute(obj, method.name, origin, method.name))
-    return plain
 
 
 def is_same_call(

@@ -328,8 +328,6 @@ class Evaluator:
                 return place[args[0]]
             case "attr":
                 return getattr(place, step.name)
-            case "method":
-                return getattr(place, step.name)(*args, **named)
         return step.function(place, *args, **named)
 
 

@@ -75,9 +75,8 @@ class Slice:
 class Step:
     """One step from a value to a part of it that shares its storage.
 
-    ``kind`` is ``item`` (a subscript, ``args`` holds the index), ``attr`` (``name``), ``method``
-    (a call of the method ``name``) or ``call`` (of ``function``, its first argument left out);
-    ``kwargs`` are keyword arguments of calls.
+    ``kind`` is ``item`` (a subscript, ``args`` holds the index), ``attr`` (``name``) or ``call``
+    (of ``function``, its first argument left out); ``kwargs`` are keyword arguments of calls.
     """
 
     kind: str

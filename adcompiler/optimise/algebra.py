@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Block, Call, Const, Rhs, Var
+from adcompiler.ir.nodes import Atom, Block, Call, Const, Rhs, Var, unstar
 from adcompiler.ir.operators import FIELD, is_one
+from adcompiler.ops.queries import meaning
 from adcompiler.optimise.products import Products
 from adcompiler.optimise.rewriter import is_number, plain
 from adcompiler.runtime.functionals import symmetric
@@ -122,19 +123,15 @@ class Algebra(Products):
 
     def reduction(self, target: Var, call: Call) -> Rhs:
         """(-x).sum(axis=i) -> -x.sum(axis=i), which negates less."""
-        method = self.unit.definition(call.func)
-        if not self.sweep or not isinstance(method, Attribute) or method.name != "sum" or not (
-            isinstance(method.obj, Var) and self.uses.get(method.obj) == 1
+        if not self.sweep or meaning(call) != "sum" or len(call.args) != 1 or (
+            self.uses.get(unstar(call.args[0])) != 1
         ):
             return call
-        inner, type_ = self.negated(method.obj), self.unit.type(target)
-        options = {"axis", "keepdims"}
-        if inner is None or call.args or not options.issuperset(dict(call.kwargs)) or not (
-            self.is_float(target)
-        ):
+        inner, options = self.negated(plain(call.args[0])), {"axis", "keepdims"}
+        if inner is None or not options.issuperset(dict(call.kwargs)) or not self.is_float(target):
             return call
-        method_of = self.first("sum", Attribute(inner, "sum"), self.unit.type(call.func))
-        total = self.first(target.name, Call(method_of, (), call.kwargs), type_)
+        total = self.first(
+            target.name, Call(call.func, (inner,), call.kwargs), self.unit.type(target))
         self.unit.shapes[total] = self.unit.shape_class(target)
         return Call(Const(operator.neg), (total,))
 

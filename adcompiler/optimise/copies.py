@@ -19,8 +19,8 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.regions import LAST, SKIPS, altered
 from adcompiler.ir.visit import bound_inside, defined, substitute_statement, used, walk, with_blocks
-from adcompiler.ops.facts import VIEW
-from adcompiler.ops.queries import meaning
+from adcompiler.ops.facts import IN_C, VIEW
+from adcompiler.ops.queries import known, meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.optimise.stores import is_zero
 from adcompiler.runtime import add_at, unbroadcast
@@ -277,7 +277,9 @@ class _Copies:
 def copied(rhs: Rhs) -> Var | None:
     """Return the variable of which ``rhs`` is a copy, None if it is something else."""
     match rhs:
-        case Call(Const(), (Var() as original,), ()) if meaning(rhs) == "copy":
+        case Call(Const(), (Var() as original,), ()) if meaning(rhs) == "copy" and (
+            known(rhs).order != IN_C  # which may lie in memory in another way
+        ):
             return original
     return None
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Block, Call, Const, Item, Rhs, Var
-from adcompiler.ops.facts import REDUCED
-from adcompiler.ops.queries import meaning
-from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.facts import IN_C, REDUCED
+from adcompiler.ops.queries import known, meaning
 from adcompiler.optimise.rewriter import Rewriter, plain
 from adcompiler.runtime import add_at
 from adcompiler.typed.unit import Unit
@@ -29,9 +28,7 @@ class Spreads(Rewriter):
 
     def rewrite(self, call: Call) -> Rhs | Atom | None:
         """Return what replaces a call without keywords, None to leave it."""
-        if not isinstance(call.func, Const):
-            return self.method_sum(call)
-        if call.func.value is add_at:
+        if isinstance(call.func, Const) and call.func.value is add_at:
             return self.scattered(call)
         match meaning(call), call.args:
             case ("broadcast_to", (_, _)):
@@ -66,15 +63,13 @@ class Spreads(Rewriter):
             return None
         if target in self.unit.writes.checks:
             return None  # what is compared must not be rewritten by what the comparison shows
-        closer = self.unit.same_shape_operand(rhs.obj)
+        closer = self.closer(rhs.obj)
         return None if closer is None else Attribute(closer, rhs.name)
 
     def reduced_size(self, rhs: Attribute) -> Item | None:
         """sum(m, axis=1).size -> m.shape[0] for a matrix m."""
         call = self.calls.get(rhs.obj) if rhs.name == "size" and isinstance(rhs.obj, Var) else None
-        if call is None or not isinstance(call.func, Const) or (
-            REGISTRY.facts(call.func.value).shape != REDUCED
-        ):
+        if call is None or known(call).shape != REDUCED:
             return None
         kwargs = dict(call.kwargs)
         axis = kwargs.pop("axis", None)
@@ -91,11 +86,21 @@ class Spreads(Rewriter):
         """full_like(a + b, s) -> full_like(a, s) where a has the shape and dtype of the sum."""
         like = found = plain(call.args[0])
         while isinstance(found, Var):
-            closer = self.unit.same_shape_operand(found, self.unit.type(found))
+            closer = self.closer(found, self.unit.type(found))
             if closer is None:
                 break
             found = closer
         return None if found is like else Call(call.func, (found, *call.args[1:]))
+
+    def closer(self, var: Var, type_: t.Type | None = None) -> Var | None:
+        """Return an operand of the expression for a value that has its shape (and ``type_``).
+
+        What a copy in C order is of may lie in memory in another way, and be somebody else's.
+        """
+        copy = self.made_by(var, "copy")
+        if copy is not None and known(copy).order == IN_C:
+            return None
+        return self.unit.same_shape_operand(var, type_)
 
     def new_axis(self, x: Atom, axis: Atom) -> Item | None:
         """expand_dims(a, 1) -> a[:, newaxis], once nothing else is to be said of it."""
@@ -131,13 +136,6 @@ class Spreads(Rewriter):
         have, wanted = self.unit.type(found[0]), self.unit.type(target.obj)
         if isinstance(have, t.Array) and isinstance(wanted, t.Array) and have.dtype == wanted.dtype:
             return Call(Const(np.full_like), (target.obj, found[1]))
-        return None
-
-    def method_sum(self, call: Call) -> Call | None:
-        """full_like(a, c).sum() -> c * a.size for a constant c."""
-        method = self.unit.definition(call.func)
-        if isinstance(method, Attribute) and method.name == "sum" and not call.args:
-            return self.sum_of_equal(method.obj)
         return None
 
     def sum_of_equal(self, x: Atom) -> Call | None:

@@ -19,6 +19,7 @@ from adcompiler.ir.nodes import (
     Statement, Var, operands, unstar,
 )
 from adcompiler.ir.visit import edges, walk
+from adcompiler.ops.homes import root_module
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.optimise.dead_code import dead_code
@@ -134,9 +135,6 @@ def storage_root(s: Builder, bar: Atom) -> Atom:
 def owns_storage(s: Builder, bar: Atom) -> bool:
     """Say whether an array was made by the sweep and nobody else refers to it."""
     rhs = s.unit.definition(bar)
-    if isinstance(rhs, Call) and isinstance(rhs.func, Var):
-        method = s.unit.definition(rhs.func)
-        return isinstance(method, Attribute) and method.name in ("sum", "copy", "astype")
     if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
         return False
     function = rhs.func.value
@@ -253,21 +251,18 @@ def roots_of(
 def may_be_read_only(var: Var, made: Mapping[Var, Rhs], sharing: Sharing) -> bool:
     """Say whether an array may be a view that cannot be written into, whoever owns the storage."""
     return any(
-        isinstance(rhs := made.get(here), Call) and not gives_writable(rhs, made)
+        isinstance(rhs := made.get(here), Call) and not gives_writable(rhs)
         for here, _ in storage_behind(var, made, sharing, {})
     )
 
 
-def gives_writable(rhs: Call, made: Mapping[Var, Rhs]) -> bool:
+def gives_writable(rhs: Call) -> bool:
     """Say whether a view that a call gives can be written into if its argument can."""
-    if isinstance(rhs.func, Const):
-        function = rhs.func.value
-        home = str(getattr(function, "__module__", None)).partition(".")[0]
-        known = REGISTRY.facts(function)
-        return known.gives_own_arrays or (home in KNOWN and not known.read_only)
-    method = made.get(rhs.func)
-    return isinstance(method, Attribute) and not REGISTRY.facts(
-        getattr(np.ndarray, method.name, None)).read_only
+    if not isinstance(rhs.func, Const):
+        return False
+    known = REGISTRY.facts(rhs.func.value)
+    return known.gives_own_arrays or (
+        root_module(rhs.func.value) in KNOWN and not known.read_only)
 
 
 def storage_behind(

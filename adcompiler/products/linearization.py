@@ -21,7 +21,7 @@ from adcompiler.derive.pairs import Pushes, as_added
 from adcompiler.ir import types as t
 from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Attribute, Block, Const, Do, Function, If, Item, Let, Loop, Origin, Pack,
+    NONE, UNDEF, Atom, Block, Const, Do, Function, If, Item, Let, Loop, Origin, Pack,
     Param, Region, Rhs, Slice, Statement, Try, Var, With, operands,
 )
 from adcompiler.ir.visit import defined, definitions, free_variables, substitute_block, walk
@@ -229,10 +229,7 @@ class Splitter:
 
         A method holds the value that it belongs to, which is what has to be saved.
         """
-        type_ = self.s.unit.type(target)
-        if isinstance(rhs, Attribute):
-            return isinstance(type_, t.Method)
-        return isinstance(rhs, (Pack, Slice)) and not is_mutable(type_)
+        return isinstance(rhs, (Pack, Slice)) and not is_mutable(self.s.unit.type(target))
 
     def has_late(self, statement: Statement) -> bool:
         """Say whether something in a region depends on tangents."""

@@ -17,11 +17,11 @@ from adcompiler.derive.pairs import Pushes, as_added
 from adcompiler.derive.taylor.forwarder import SeriesForwarder
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Attribute, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Var,
+    NONE, Atom, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Var,
     unstar,
 )
 from adcompiler.ir.operators import OF_NUMBERS
-from adcompiler.ops.registry import hashable
+from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.optimise.passes import optimise
 from adcompiler.products.constant_seeds import Parted, parted
@@ -212,11 +212,9 @@ def is_numpy_number(s: Builder, atom: Atom) -> bool:
         case Call(Const(function), args) if hashable(function) and function in OF_NUMBERS:
             return any(is_numpy_number(s, unstar(arg)) for arg in args)
         case Call(Const(function)):
+            function = REGISTRY.resolve(function)
             name = getattr(function, "__name__", "")
             return isinstance(function, np.ufunc) or getattr(np, name, None) is function
-        case Call(Var() as func):
-            method = s.unit.definition(func)
-            return isinstance(method, Attribute) and isinstance(s.unit.type(method.obj), t.Array)
         case Item(obj):
             return isinstance(s.unit.type(obj), t.Array)
     return False

@@ -299,7 +299,8 @@ class Access(ResultTypes):
     ) -> Atom:
         """Write an attribute of an array or number."""
         python_number = isinstance(type_, t.Scalar) and type_.dtype is None
-        owner = PYTHON_NUMBERS[type_.kind] if python_number else np.ndarray
+        owner = np.ndarray if isinstance(type_, t.Array) else (
+            PYTHON_NUMBERS[type_.kind] if type_.dtype is None else np.dtype(type_.dtype).type)
         descriptor = getattr(owner, name, None)
         if descriptor is None:
             return self.reject(

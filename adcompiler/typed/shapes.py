@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import field
 from typing import Any
 
-import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Rhs, Star, Update, Var, operands
-from adcompiler.ops.facts import FILLED, FIRST, KEPT, Facts
+from adcompiler.ops.facts import FILLED, KEPT, Facts
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.structs import dataclass
 from adcompiler.typed.variables import Variables
@@ -86,12 +85,6 @@ class Shapes(Variables):
             return self.window(rhs) or self.gathered(rhs)
         if isinstance(rhs, Update):
             return self.shape_class(rhs.obj)
-        if isinstance(rhs, Call) and isinstance(made := self.definition(rhs.func), Attribute):
-            if not isinstance(self.type(made.obj), t.Array):
-                return None
-            method = REGISTRY.facts(getattr(np.ndarray, made.name, None))
-            return self.shape_class(made.obj) if method.shape == FIRST else (
-                self.kept_shape(method, made.obj, type_))
         if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
             return None
         if any(isinstance(arg, Star) for arg in rhs.args):

@@ -149,6 +149,9 @@ facts(
 
 for word in MEANINGS:
     facts(*named("numpy.linalg" if word == "norm" else "numpy", word), means=word)
+for word in ("copy", "reshape", "transpose"):
+    facts(getattr(np.ndarray, word), means=word)
+facts(np.ndarray.flatten, means="ravel")
 
 # -- objects of their own, shapes, text -----------------------------------------------------------
 

@@ -80,8 +80,9 @@ facts(*named("numpy", """
 facts(*named("numpy", """
     shape ndim size zeros_like ones_like empty_like result_type iscomplexobj
 """), of_form=True)
-facts(np.where, np.real, np.imag, axes="each")
-facts(np.copy, np.array, np.asarray, np.ascontiguousarray, np.zeros_like, axes="alike")
+facts(np.where, np.real, np.imag, np.ndarray.conj, np.ndarray.conjugate, axes="each")
+facts(np.copy, np.ndarray.copy, np.array, np.asarray, np.ascontiguousarray, np.zeros_like,
+      axes="alike")
 facts(np.flip, np.sum, np.mean, axes="along all")
 facts(np.roll, np.cumsum, np.repeat, axes="in order")
 facts(np.diff, np.squeeze, axes="along")

@@ -280,8 +280,7 @@ def exposed(case: Case, function: Function, unit: Unit) -> str:
 def shifts(case: Case, function: Function, unit: Unit) -> str:
     """Return the maxima that the result does not depend on: with others it is the same."""
     (output,) = function.body.yields
-    return names(
-        cancelled_shifts(function.body, output, unit.type, unit.definition), function)
+    return names(cancelled_shifts(function.body, output, unit.type), function)
 
 
 WHAT: dict[str, Callable[[Case, Function, Unit], str]] = {

@@ -20,12 +20,12 @@ from adcompiler.backends.native.loops import (
     Part, Unary, Use, rows_of,
 )
 from adcompiler.backends.native.values import (
-    WIDE, Buffer, Carried, Declined, Fused, Known, Method, Num, Several,
+    WIDE, Buffer, Carried, Declined, Fused, Known, Num, Several,
 )
 from adcompiler.backends.python.module import emit_module
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Function, Origin, Pack, Param, Var, unstar,
+    Atom, Block, Call, Const, Function, Origin, Pack, Param, Var, unstar,
 )
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.products.product import Product
@@ -83,12 +83,11 @@ class Islands:
         self.params, self.handed = [], []
         s = Builder(unit)
         try:
-            function = self.callee(s, func, origin)
             given = tuple(self.argument(s, unstar(arg), origin) for arg in args)
             named = tuple((key, self.argument(s, atom, origin)) for key, atom in kwargs.items())
         except Declined:
             raise declined from None
-        result = s.let(Call(function, given, named), form, target.name, origin)
+        result = s.let(Call(func, given, named), form, target.name, origin)
         hint = getattr(getattr(func, "value", None), "__name__", target.name)
         name = self.low.w.fresh(f"{self.base}_{hint}")
         made = Function(f"{name}_in_python", tuple(self.params), Block(tuple(s.out), (result,)),
@@ -110,23 +109,12 @@ class Islands:
         if not self.purity.is_pure(call):
             return False
         if not isinstance(call.func, Const):
-            return "out" not in dict(call.kwargs)  # a method of arrays
+            return False
         facts = REGISTRY.facts(call.func.value)
         output = facts.output
         return facts.writes_nothing and (output is None or not (
             output[0] in dict(call.kwargs)
             or (output[1] is not None and len(call.args) > output[1])))
-
-    def callee(self, s: Builder, func: Atom, origin: Origin) -> Atom:
-        """Return what is called: a function, or a method of an array that is handed over."""
-        if isinstance(func, Const):
-            return func
-        method = self.low.values.get(func)
-        made = s.unit.definition(func)
-        if not isinstance(method, Method) or not isinstance(made, Attribute):
-            raise Declined("a function is called that was computed")
-        owner = self.handed_over(s, made.obj, method.of, s.unit.type(made.obj), origin)
-        return s.let(Attribute(owner, made.name), s.unit.type(func), made.name, origin)
 
     def argument(self, s: Builder, atom: Atom, origin: Origin) -> Atom:
         """Return an argument of the call in Python."""

@@ -20,7 +20,7 @@ from adcompiler.backends.native.islands import Islands
 from adcompiler.backends.native.list_functions import LISTS
 from adcompiler.backends.native.loops import BOOL, Number, Unary
 from adcompiler.backends.native.makers import (
-    FUNCTIONS, OF_ONE, array_of_items, copied, method, shape_of,
+    FUNCTIONS, array_of_items, copied, shape_of,
 )
 from adcompiler.backends.native.recursion import Recursion
 from adcompiler.backends.native.scalars import NOTHING, TABLE, product
@@ -28,7 +28,7 @@ from adcompiler.backends.native.structure import STRUCTURE, key_of, keyed, with_
 from adcompiler.backends.native.tapes import Tapes, constant
 from adcompiler.backends.native.uses import makers, read_whole, readers_of, told_apart, used_once
 from adcompiler.backends.native.values import (
-    LENGTH, UNSET, Backwards, Buffer, Declined, Fused, Kept, Keyed, Known, Method, Num, Record,
+    LENGTH, UNSET, Backwards, Buffer, Declined, Fused, Kept, Keyed, Known, Num, Record,
     Rows, Several, Span, literal,
 )
 from adcompiler.backends.native.writer import Writer
@@ -319,13 +319,7 @@ class Lowering:
         if any(isinstance(arg, Star) for arg in args) or None in kwargs:
             raise Declined("starred arguments")
         if isinstance(func, Var):
-            found = self.read(func)
-            if not isinstance(found, Method):
-                raise Declined("a function is called that was computed")
-            self.arrays.hint = self.unit.naming.names.get(target, target.name)
-            given = [self.value(arg) if is_none(arg) else self.read(arg) for arg in args]
-            named = {str(key): self.value(atom) for key, atom in kwargs.items()}
-            return method(self.arrays, found, given, named, self.unit.type(target))
+            raise Declined("a function is called that was computed")
         function = func.value
         name = getattr(function, "__name__", str(function))
         if function is record and all(isinstance(arg, Const) for arg in args):
@@ -463,8 +457,6 @@ class Lowering:
             return Known(f"the method {name} of a list")
         if isinstance(obj, Several):
             return Known(f"the attribute {name} of what is no array")
-        if isinstance(obj, Num) and name in OF_ONE:
-            return Method(obj, name)
         if not isinstance(obj, Buffer):
             raise Declined(f"the attribute {name} of what is no array")
         lengths = [Num(length, "int64", LENGTH) for length in obj.shape]
@@ -476,7 +468,7 @@ class Lowering:
             return literal(obj.ndim)
         if name == "size" and lengths:
             return functools.reduce(lambda a, b: product(self.w, a, b), lengths)
-        return Method(obj, name)
+        raise Declined(f"the attribute {name} of an array")
 
 
 def is_integer(type_: t.Type) -> bool:

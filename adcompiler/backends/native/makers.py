@@ -13,12 +13,12 @@ from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Binary, Choose, Element, Expr, Number, Store,
 )
 from adcompiler.backends.native.reductions import (
-    METHODS, NONE, REDUCTIONS, array, floats, known, options,
+    NONE, REDUCTIONS, array, floats, known, options,
 )
 from adcompiler.backends.native.rolling import rolled
 from adcompiler.backends.native.scalars import TABLE
 from adcompiler.backends.native.values import (
-    Buffer, Cut, Declined, Kept, Keyed, Known, Method, Num, Record, Several, Span,
+    Buffer, Cut, Declined, Kept, Keyed, Known, Num, Record, Several, Span,
 )
 from adcompiler.ir import types as t
 from adcompiler.runtime import zeros_like
@@ -331,8 +331,6 @@ def spaced(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type
 
 def transposed(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.transpose``."""
-    if len(args) > 1 and all(isinstance(arg, Num) for arg in args[1:]):
-        args = [args[0], Several(tuple(args[1:]))]
     of, axes = options("transpose", args, named, "a axes")
     of = array(of, "transpose")
     order = known(axes)
@@ -376,9 +374,9 @@ def swapped(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Typ
 def reshaped(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.reshape``: the same elements in another shape; one length may be -1."""
     of = array(args[0], "reshape")
-    if named or len(args) < 2:
+    if named or len(args) != 2:
         raise Declined("`reshape` with options")
-    shape = args[1] if len(args) == 2 else Several(tuple(args[1:]))
+    shape = args[1]
     parts = list(shape.items) if isinstance(shape, Several) else [shape]
     w, size = arrays.w, arrays.size(of.shape)
     open_ = [i for i, part in enumerate(parts)
@@ -453,25 +451,3 @@ FUNCTIONS: dict[Any, Write] = {
     "concatenate": joined, concatenate_adjoint: cut_apart,
 }
 """What is written for functions that make arrays or reduce them, by what they mean."""
-OWN_METHODS: dict[str, str] = {
-    **{name: name for name in (
-        *METHODS, "copy", "dot", "transpose", "reshape", "ravel", "clip", "swapaxes", "diagonal",
-    )},
-    "flatten": "ravel",
-}
-"""What the methods of arrays mean."""
-OF_ONE = ("sum", "mean", "max", "min", "prod", "copy")
-"""Methods that give the number that they are called of."""
-
-
-def method(arrays: Arrays, called: Method, args: list[Any], named: dict[str, Any],
-           type_: t.Type) -> Any:
-    """Return what a method of an array gives; of a number of NumPy's, which is one, itself."""
-    if isinstance(called.of, Num):
-        if args or named:
-            raise Declined(f"the method {called.name} of a number, with options")
-        return called.of
-    meaning = OWN_METHODS.get(called.name)
-    if meaning is None:
-        raise Declined(f"the method {called.name} of an array")
-    return FUNCTIONS[meaning](arrays, [called.of, *args], named, type_)

@@ -265,11 +265,6 @@ REDUCTIONS: dict[Any, Callable[..., Any]] = {
     "norm": norms,
 }
 """What is written for functions that reduce arrays, by what they mean."""
-METHODS = (
-    "sum", "mean", "var", "std", "max", "min", "argmax", "argmin", "all", "any", "cumsum",
-    "cumprod",
-)
-"""Methods of arrays that are functions of these names."""
 
 
 def unstretched(low: Any, g: Any, shape: Any) -> Any:

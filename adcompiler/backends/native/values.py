@@ -245,14 +245,6 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
-    """A method of an array, or of a number of NumPy's, not called yet."""
-
-    of: Buffer | Num
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Carried:
     """An array of numbers that loops have not: only calls made in Python take it."""
 

@@ -14,7 +14,7 @@ from adcompiler.analyses.purity import Purity, is_destructive, is_writer
 from adcompiler.analyses.storage import Sharing, is_mutable, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Do, Function, If, Item, Let, Loop, Pack, Region, Rhs, Slice,
+    UNDEF, Atom, Block, Do, Function, If, Item, Let, Loop, Pack, Region, Rhs, Slice,
     Statement, Var, With, operands, unstar,
 )
 from adcompiler.ir.visit import (
@@ -186,10 +186,7 @@ class Fusion:
         written = written_operand(rhs)
         if written is not None:
             return (written, *self.sharing.entered(rhs))
-        shared = [atom for atom, _ in self.sharing.of(var, rhs)]
-        if isinstance(rhs, Attribute) and isinstance(self.unit.type(var), t.Method):
-            shared.append(rhs.obj)
-        return shared
+        return [atom for atom, _ in self.sharing.of(var, rhs)]
 
     def refresh(self, var: Var | None, reader: dict[Var, tuple[int, Statement]]) -> None:
         """Recompute what the fused expressions read that ``var`` was part of."""

@@ -13,16 +13,22 @@ from adcompiler.backends.python.fusion import Fusion
 from adcompiler.backends.python.naming import Names
 from adcompiler.backends.python.references import References, names_in
 from adcompiler.backends.python.tapes import Tapes
+from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Format, Function, Global, If, Item, Let, Loop,
-    Origin, Pack, Rhs, Slice, Star, Var,
+    Origin, Pack, Rhs, Slice, Star, Var, unstar,
 )
 from adcompiler.ir.operators import BINARY, COMPARISONS, UNARY
 from adcompiler.ir.visit import is_short_circuit
+from adcompiler.ops.queries import numeric_method
 from adcompiler.ops.registry import hashable
 from adcompiler.runtime import choose, not_callable, noted_value, read_global
 from adcompiler.typed.unit import Unit
 
+ONE_BY_ONE = ("reshape", "transpose")
+"""Methods that take the items of a tuple one by one, which is how they are written."""
+OF_METHODS = (t.Array, t.Scalar, t.Unknown)
+"""Types of what methods of arrays are written as methods of."""
 NODES: dict[Any, Any] = {
     **{one.function: one.node for one in (*BINARY, *COMPARISONS, *UNARY)},
     **{one.in_place: one.node for one in BINARY},
@@ -138,8 +144,17 @@ class ExpressionLowering:
             if function is operator.contains and len(args) == 2:
                 container, item = (self.atom(a) for a in args)
                 return ast.Compare(item, [ast.In()], [container])
-        func = self.atom(rhs.func)
+        method = numeric_method(function)
+        if method is not None and args and (
+            isinstance(self.unit.type(unstar(args[0])), OF_METHODS)
+        ):
+            func: ast.expr = ast.Attribute(self.atom(args[0]), method, ast.Load())
+            args = args[1:]
+        else:
+            func = self.atom(rhs.func)
         values = [self.atom(a) for a in args]
+        if method in ONE_BY_ONE and values and isinstance(values[0], ast.Tuple):
+            values = values[0].elts if len(values[0].elts) > 1 else values
         keywords = [ast.keyword(key, self.atom(value)) for key, value in rhs.kwargs]
         return ast.Call(func, values, keywords)
 

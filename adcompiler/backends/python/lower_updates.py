@@ -10,6 +10,7 @@ from adcompiler.backends.python.lower_expressions import ExpressionLowering, as_
 from adcompiler.backends.python.subscripts import index_kind, is_integer
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Rhs, Step, Update, Var, unstar
+from adcompiler.ops.queries import numeric_method
 from adcompiler.runtime import add_at, append, drop_last, note_value, put_entry, store_global
 
 
@@ -96,8 +97,9 @@ class UpdateLowering(ExpressionLowering):
             return ast.Attribute(place, step.name, context)
         args = [self.atom(a) for a in step.args]
         keywords = [ast.keyword(key, self.atom(a)) for key, a in step.kwargs]
-        if step.kind == "method":
-            return ast.Call(ast.Attribute(place, step.name, ast.Load()), args, keywords)
+        method = numeric_method(step.function)
+        if method is not None:
+            return ast.Call(ast.Attribute(place, method, ast.Load()), args, keywords)
         return ast.Call(self.references.expression(step.function), [place, *args], keywords)
 
     def add_at(self, target: Var, buffer: Atom, index: Atom, g: Atom) -> None:

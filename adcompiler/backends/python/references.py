@@ -17,6 +17,7 @@ from adcompiler.frontend.scope import Scope
 from adcompiler.ir.nodes import Block, Const, Global, Let, Undefined, Update
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
 from adcompiler.ops.homes import found_in, public_place, qualified_name
+from adcompiler.ops.queries import numeric_method
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.typed.tables import Path
 from adcompiler.typed.unit import Unit
@@ -180,6 +181,8 @@ def names_in(block: Block) -> set[str]:
 @unless_it_raises(frozenset())
 def names_of(value: Any) -> set[str]:
     """Return the module-level names by which a compile-time value may be written."""
+    if numeric_method(value) is not None:
+        return {"np"}
     module = str(getattr(value, "__module__", None) or "")
     name = str(getattr(value, "__name__", None) or "")
     role = str(getattr(value, "name", None) or "")

@@ -24,6 +24,7 @@ from adcompiler.ir.nodes import (
     NONE, Atom, Attribute, Call, Const, Do, Item, Let, Origin, Rhs, Star, Statement, Var,
     substitute, unstar,
 )
+from adcompiler.ops.queries import numeric_method
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime.checking import check_tangent
@@ -216,11 +217,8 @@ class ForwardCalls(ABC):
         if isinstance(rhs, Attribute):
             return s.attribute(args[0], rhs.name, origin)
         s.in_rule = True
-        method = s.unit.definition(rhs.func)
-        if isinstance(method, Attribute):
-            called = s.attribute(args[0], method.name, origin)
-            return s.call(called, args[1:], dict(named), origin, dot(target))
-        function = plain_function(rhs.func, rule)
+        method = isinstance(rhs.func, Const) and numeric_method(rhs.func.value) is not None
+        function = rhs.func if method else plain_function(rhs.func, rule)
         if rule.function is reshape_view:  # which insists on a view
             like = self.tangents.value(unstar(rhs.args[0]))
             args = [laid_out(s, args[0], like, origin), *args[1:]]

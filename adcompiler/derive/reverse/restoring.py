@@ -40,9 +40,6 @@ def lead(s: Specialiser, obj: Atom, steps: Sequence[Step], origin: Origin) -> At
                 )
             case "attr":
                 obj = s.attribute(obj, step.name, origin, "part")
-            case "method":
-                method = s.attribute(obj, step.name, origin, step.name)
-                obj = s.call(method, list(step.args), dict(step.kwargs), origin, "part")
             case _ if found := type_of_view(s.unit.type(obj), step, s.unit.type):
                 obj = s.let(
                     Call(Const(step.function), (obj, *step.args), step.kwargs), found, "part",
@@ -177,13 +174,7 @@ class Restoring(ReverserBase):
             return False
         rhs = self.s.unit.definition(var)
         self.stale[var] = False
-        if self.is_method(var, rhs):
-            assert isinstance(rhs, Attribute)
-            obj = rhs.obj
-            self.stale[var] = isinstance(obj, Var) and (
-                obj in destroyed or self.is_stale(obj, destroyed)
-            )
-        elif isinstance(rhs, Item) and self.is_element_of_outer(var, rhs):
+        if isinstance(rhs, Item) and self.is_element_of_outer(var, rhs):
             obj = rhs.obj
             self.stale[var] = isinstance(obj, Var) and (
                 obj in destroyed or self.is_stale(obj, destroyed)
@@ -216,12 +207,6 @@ class Restoring(ReverserBase):
             if region in self.loops:
                 return True
         return False
-
-    def is_method(self, var: Var, rhs: Rhs | None) -> bool:
-        """Say whether a value is a method of an array, which reads it."""
-        return isinstance(rhs, Attribute) and isinstance(self.s.unit.type(var), t.Method) and (
-            isinstance(self.s.unit.type(rhs.obj), t.Array)
-        )
 
     def stays(self, container: Atom, how: Step | str) -> bool:
         """Say whether what was taken out of a container stays as it was when that is written."""
@@ -345,9 +330,6 @@ class Restoring(ReverserBase):
         rhs = self.s.unit.definition(var)
         if rhs is None or written_operand(rhs) is not None:
             return
-        if self.is_method(var, rhs) and isinstance(rhs, Attribute) and isinstance(rhs.obj, Var):
-            yield rhs.obj
-            yield from self.bases(rhs.obj)
         for operand, _ in self.sharing.of(var, rhs):
             if isinstance(operand, Var):
                 yield operand

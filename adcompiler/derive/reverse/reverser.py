@@ -256,7 +256,7 @@ def reverse(
     what is saved must not change with what others hold.
     """
     detached = frozenset(s.unit.writes.detached)
-    constant = detached | cancelled_shifts(body, output, s.unit.type, s.unit.definition)
+    constant = detached | cancelled_shifts(body, output, s.unit.type)
     free = [var for var in inputs if t.may_vary(s.unit.type(var))]
     active = active_variables(body, free, [output], s.unit.type, constant)
     varied = varied_variables(body, free, s.unit.type, detached)

@@ -262,8 +262,6 @@ def followed(array: Any, steps: Sequence[Any]) -> Any:
             array = array[args[0]]
         elif kind == "attr":
             array = getattr(array, name)
-        elif kind == "method":
-            array = getattr(array, name)(*args, **kwargs)
         else:
             array = function(array, *args, **kwargs)
     return array

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, Atom, Const, Star
+from adcompiler.ir.nodes import NONE, Atom, Const, Star, unstar
 from adcompiler.ops.facts import ALONG_ALL, ALONG_ONE, IN_ORDER
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.specialise.writer import Writer
@@ -52,6 +52,19 @@ def without_axis_of_number(
     elif place:
         args = args[:place]
     return args, kwargs
+
+
+OF_ONE = frozenset({"sum", "mean", "max", "min", "prod", "copy"})
+"""What functions mean that give a number that they are called of."""
+
+
+def is_number_itself(
+    s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom], found: t.Type
+) -> bool:
+    """Say whether a call, of the type ``found``, gives the number of NumPy's that it is given."""
+    return isinstance(found, t.Scalar) and found.exact and found.dtype is not None and (
+        len(args) == 1 and not kwargs and found == s.unit.type(unstar(args[0]))
+        and REGISTRY.facts(function).means in OF_ONE)
 
 
 def has_no_axes(type_: t.Type) -> bool:

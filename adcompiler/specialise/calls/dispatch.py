@@ -16,14 +16,14 @@ from adcompiler.frontend.iterators import dict_of_mapping
 from adcompiler.frontend.replacements import replacement_of
 from adcompiler.frontend.state import Recipe
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
+from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star, unstar
 from adcompiler.ops.basics import GIVES_VALUE
 from adcompiler.ops.facts import HOLDS, Facts, Shares
 from adcompiler.ops.homes import root_module
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import called
 from adcompiler.runtime.substitutes import STAND_FOR
-from adcompiler.specialise.calls.axes import without_axis_of_number
+from adcompiler.specialise.calls.axes import is_number_itself, without_axis_of_number
 from adcompiler.specialise.calls.binding import atoms, literal, plain_call
 from adcompiler.specialise.calls.chosen import call_one_of
 from adcompiler.specialise.calls.constructors import construct
@@ -478,4 +478,6 @@ def primitive(
     )
     if isinstance(type_, t.Static) and pure:
         return Const(type_.value)
+    if is_number_itself(s, func.value, args, kwargs, type_):
+        return unstar(args[0])
     return s.let(plain_call(func, args, kwargs), type_, name, origin)

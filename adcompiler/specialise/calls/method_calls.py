@@ -10,16 +10,13 @@ import numpy as np
 
 from adcompiler.frontend.replacements import replacement_of
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Star, Var
 from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import dict_keys, dict_values
-from adcompiler.specialise.calls.axes import without_axis_of_number
 from adcompiler.specialise.calls.binding import plain_call
-from adcompiler.specialise.calls.defaults import by_name, without_defaults
 from adcompiler.specialise.calls.effects import NEW_CONTAINER, refused
 from adcompiler.specialise.calls.libraries import is_namedtuple
-from adcompiler.specialise.calls.out_arguments import store_result
 from adcompiler.specialise.calls.special_methods import as_operator, method_of_law
 from adcompiler.specialise.calls.random_draws import GENERATORS, type_of_draw
 from adcompiler.specialise.calls.tables import reads_of_table
@@ -44,6 +41,8 @@ IN_PLACE_METHODS: dict[str, Any] = {
     "__setitem__": operator.setitem, "__delitem__": operator.delitem,
 }
 """Methods that write into an array, list or dict, with the operators that do the same."""
+ONE_BY_ONE = ("reshape", "transpose")
+"""What methods mean that take the items of a tuple one by one, too."""
 POSITIONS = frozenset({list.index, list.count, tuple.index, tuple.count})
 WRITES = LIST_WRITES | DICT_WRITES | ARRAY_WRITES
 BUILTIN_METHODS = frozenset(
@@ -102,30 +101,42 @@ def call_descriptor(
     inherited = call_super(s, obj, method, args, kwargs, origin, name)
     if inherited is not None:
         return inherited
+    if isinstance(owner, t.Array | t.Scalar):
+        return call_numeric_method(s, obj, descriptor, args, kwargs, origin, name)
     if refused(s, descriptor, args, kwargs, origin, f".{method}"):
         return UNDEF
-    replacement = replacement_of(descriptor)
-    if replacement is not None and isinstance(owner, t.Array) and s.heap is not None:
-        return s.call(Const(replacement), [obj, *args], kwargs, origin, name)
-    stored = store_result(s, descriptor, [obj, *args], kwargs, origin, name)
-    if stored is not None:
-        return stored
-    _, kwargs = without_defaults(descriptor, [], kwargs)
-    of_arrays = getattr(np.ndarray, method, descriptor)
-    given = by_name(of_arrays, [obj, *args], kwargs)
-    rest, kwargs = without_axis_of_number(s, of_arrays, *given)
-    args = rest[1:]
-    found = s.type_of_call(descriptor, rest, kwargs) if isinstance(
-        owner, t.Array
-    ) else s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), rest, kwargs)
+    found = s.type_of_call(
+        lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)
     if descriptor in POSITIONS:
         found = t.INT
-    if isinstance(owner, t.Array) and not REGISTRY.facts(descriptor).writes_nothing:
-        return refuse_method(s, owner, method, origin)
     if isinstance(found, t.Static):
         return Const(found.value) if REGISTRY.inactive(descriptor) else s.let(
             plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
     return s.let(plain_call(func, args, kwargs), found, name, origin)
+
+
+def call_numeric_method(
+    s: Writer, obj: Atom, function: Any, args: list[Any], kwargs: dict[str, Atom], origin: Origin,
+    name: str,
+) -> Atom:
+    """Write the method of an array or number as the call of the function that its class has.
+
+    That is one form with calls of the functions of NumPy that do the same, of which such a method
+    is another spelling; it is written as a method again.
+    """
+    if len(args) > 1 and REGISTRY.facts(function).means in ONE_BY_ONE and not any(
+        isinstance(arg, Star) for arg in args
+    ):
+        args = [s.pack("tuple", tuple(args), "shape", origin)]
+    if REGISTRY.facts(function).writes_nothing or isinstance(s.unit.type(obj), t.Scalar):
+        return s.call(Const(function), [obj, *args], kwargs, origin, name)
+    method = function.__name__
+    if refused(s, function, args, kwargs, origin, f".{method}"):
+        return UNDEF
+    replacement = replacement_of(function)
+    if replacement is not None and s.heap is not None:
+        return s.call(Const(replacement), [obj, *args], kwargs, origin, name)
+    return refuse_method(s, s.unit.type(obj), method, origin)
 
 
 def call_tuple_method(

@@ -95,7 +95,7 @@ def project_scalar(
 ) -> Atom | None:
     """Write ``g`` as the cotangent of a number: summed, real, and of that number's class."""
     if isinstance(kind, t.Array):
-        g = s.call(s.attribute(g, "sum", origin, "sum"), [], {}, origin, name)
+        g = s.call(Const(np.ndarray.sum), [g], {}, origin, name)
         kind = s.unit.type(g)
     if not isinstance(kind, t.Scalar):
         return None
@@ -153,7 +153,7 @@ def unstretched(
         return g
     else:
         return g
-    g = s.call(s.attribute(g, "sum", origin, "sum"), [], options, origin, name)
+    g = s.call(Const(np.ndarray.sum), [g], options, origin, name)
     if isinstance(g, Var):
         s.unit.shapes[g] = wanted
     return g

@@ -38,9 +38,8 @@ class Ownership(Changes):
             return False
         if isinstance(rhs, Update):
             return True
-        return not any(True for _ in self.sharing.of(atom, rhs)) and isinstance(rhs, Call) and (
-            isinstance(rhs.func, Const) or self.is_fresh_method(rhs)
-        )
+        return not any(True for _ in self.sharing.of(atom, rhs)) and isinstance(
+            rhs, Call) and isinstance(rhs.func, Const)
 
     def owns(self, atom: Atom) -> bool:
         """Say whether what a value refers to now is nobody else's, as a whole."""
@@ -58,11 +57,6 @@ class Ownership(Changes):
             return not is_mutable(self.s.unit.type(atom)) or self.owns(atom)
         finally:
             self.state = before
-
-    def is_fresh_method(self, rhs: Call) -> bool:
-        """Say whether a method of an array gives an array of its own."""
-        made = self.s.unit.definition(rhs.func)
-        return isinstance(made, Attribute) and isinstance(self.s.unit.type(made.obj), t.Array)
 
     def exclusive_value(self, root: Var, origin: Origin) -> Atom:
         """Return the latest value of a root in storage that nobody else refers to."""

@@ -142,9 +142,6 @@ class Reading(Ownership):
                 return s.item(obj, step.args[0], origin, name)
             case "attr":
                 return s.attribute(obj, step.name, origin, name)
-            case "method":
-                method = s.attribute(obj, step.name, origin, step.name)
-                return s.call(method, list(step.args), dict(step.kwargs), origin, name)
         found = type_of_view(s.unit.type(obj), step, s.unit.type)
         if found is not None:
             return s.let(Call(Const(step.function), (obj, *step.args), step.kwargs), found, name,

@@ -21,7 +21,8 @@ def f_grad(X):
     scale = np.sqrt(np.sum(centred**2, axis=0, keepdims=True))
     # reductions.py:7  return np.sum(centred / scale * np.arange(1.0, 4.0))
     arange = np.arange(1.0, 4.0)
-    same_trailing_shape(X.shape, arange.shape)
+    shape = X.shape
+    same_trailing_shape(shape, arange.shape)
 
     # reverse of reductions.py:7
     centred_bar = np.full_like(X, 1.0) * arange / scale
@@ -33,6 +34,7 @@ def f_grad(X):
         * (2 * centred)
     )
     # reverse of reductions.py:5
-    project = centred_bar.sum(axis=0)
-    X_bar = centred_bar + (-(project * (project.size / max(X.size, 1))))[np.newaxis, ...]
+    X_bar = (
+        centred_bar + (-(centred_bar.sum(axis=0) * (shape[1] / max(X.size, 1))))[np.newaxis, ...]
+    )
     return X_bar
