@@ -63,22 +63,23 @@ def place_text(file: str, line: int, column: int | None = None, short: bool = Fa
 
 
 class Reason(enum.Enum):
-    """Why code is refused: the section of ``docs/limitations.md``, and whether a run resolves it.
+    """Why code is refused: the section of ``docs/limitations.md``, and what may resolve it.
 
     What is not known before a run, as types, classes, aliasing and which function is called, is
-    known while a recording runs. Where there is no rule or no derivative, there is none then.
+    known while a recording runs (``by_run``). Where there is no rule or no derivative, there is
+    none then. More of it may be known when the values of options are (``by_options``).
     """
 
-    ALIASES = "aliases", True
+    ALIASES = "aliases", True, True
     ARRAY_WRITES = "array-writes", True
-    ATTRIBUTES = "attributes", True
+    ATTRIBUTES = "attributes", True, True
     BUDGET = "budget", True
-    CALL_ARGUMENTS = "call-arguments", True
+    CALL_ARGUMENTS = "call-arguments", True, True
     CALL_ONE_ANOTHER = "call-one-another", True
     CLASSES = "classes", True
     CLOSURE_REBINDING = "closure-rebinding", True
     COLLECTIONS = "collections", True
-    CONTAINERS = "in-place-containers", True
+    CONTAINERS = "in-place-containers", True, True
     DYNAMIC_NAMES = "dynamic-names", True
     FORM = "walrus-else", True
     FUNCTIONS_ALONG_ARRAYS = "functions-along-arrays", True
@@ -90,12 +91,12 @@ class Reason(enum.Enum):
     OPTIONS_OF_UFUNCS = "ufunc-out-where", True
     RUN_AGAIN = "run-again", True
     SETS = "set-displays", True
-    STAR_ARGUMENTS = "star-arguments", True
+    STAR_ARGUMENTS = "star-arguments", True, True
     TRY = "try", True
-    UNDEFINED_NAMES = "undefined-names", True
-    UNKNOWN_CALLABLE = "unknown-callable", True
-    UNKNOWN_CALLS = "unknown-calls", True
-    UNKNOWN_WRITES = "unknown-writes", True
+    UNDEFINED_NAMES = "undefined-names", True, True
+    UNKNOWN_CALLABLE = "unknown-callable", True, True
+    UNKNOWN_CALLS = "unknown-calls", True, True
+    UNKNOWN_WRITES = "unknown-writes", True, True
     WITH = "with", True
     ARGUMENT_TYPES = "argument-types", False
     ARRAY_CLASSES = "array-classes", False
@@ -105,7 +106,7 @@ class Reason(enum.Enum):
     IMPORTS = "imports", False
     LAMBDA_SOURCE = "lambda-source", False
     MEMOS = "memos", False
-    MISSING_RULE = "missing-rule", False
+    MISSING_RULE = "missing-rule", False, True
     MISSING_SOURCE = "missing-source", False
     NATIVE = "native", False
     NO_GRAD = "no-grad", False
@@ -118,9 +119,10 @@ class Reason(enum.Enum):
     TRACERS = "tracers", False
     NONE = "", False
 
-    def __init__(self, section: str, by_run: bool) -> None:
+    def __init__(self, section: str, by_run: bool, by_options: bool = False) -> None:
         self.section = section
         self.by_run = by_run
+        self.by_options = by_options
 
 
 @dataclass(frozen=True, slots=True)

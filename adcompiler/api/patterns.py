@@ -22,8 +22,8 @@ from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.errors import (
-    ADError, Finding, LocatedError, MissingPrimalError, MissingRuleError, SourceNotFoundError,
-    UnsupportedError,
+    ADError, Finding, LocatedError, MissingPrimalError, MissingRuleError, Reason,
+    SourceNotFoundError, UnsupportedError,
 )
 from adcompiler.errors import not_one_of
 from adcompiler.frontend.depth import compiling
@@ -394,7 +394,7 @@ def detected(
 def is_without_source(error: Exception) -> bool:
     """Say whether a function was refused since the text of something is not available."""
     if isinstance(error, LocatedError) and not isinstance(error, MissingRuleError):
-        return all(finding.anchor == "missing-rule" for finding in error.findings)
+        return all(finding.reason is Reason.MISSING_RULE for finding in error.findings)
     return True
 
 

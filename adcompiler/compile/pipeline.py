@@ -23,7 +23,7 @@ from adcompiler.derive.rules import is_foreign
 from adcompiler.derive.squares import with_squares
 from adcompiler.analyses.stale import stale_reads
 from adcompiler.errors import (
-    Declined, Finding, InternalError, MissingRuleError, NotBatchable, TooLongError,
+    Declined, Finding, InternalError, MissingRuleError, NotBatchable, Reason, TooLongError,
     UnsupportedError,
 )
 from adcompiler.frontend.depth import compiling
@@ -205,7 +205,7 @@ def stages(request: Request) -> Iterator[Result]:
         except (UnsupportedError, MissingRuleError) as error:
             if unit is None or not unit.calls.sparse or request.by_entries:
                 if unit is None or not unit.derivatives.gradients or request.mode == "taylor" or (
-                    any(f.anchor == "higher-order" for f in unit.findings)
+                    any(f.reason is Reason.HIGHER_ORDER for f in unit.findings)
                 ):
                     raise
                 again = by_symmetry(request)
@@ -324,7 +324,9 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
                            same=request.same, copied=copied, outside=outside)
         chosen, writes = unit.settings.chosen, unit.writes
         containers = typed.containers_written(unit) if mode.has_effects else ()
-        if not writes.merges <= chosen and any(f.anchor == "aliases" for f in unit.findings):
+        if not writes.merges <= chosen and any(
+            f.reason is Reason.ALIASES for f in unit.findings
+        ):
             chosen |= writes.merges
         elif not writes.attempts <= chosen:
             whole = None if unit.findings else (unit, typed)
@@ -422,17 +424,18 @@ def last_stage(request: Request) -> Emitted:
     if request.batched and request.backend == "native" and MODES[request.mode].has_loops:
         return of_one_seed(request)
     try:
-        *_, (_, _, emitted) = stages(request)
+        return emitted_by(request)
     except NotBatchable:
         if request.mode == "taylor":
             raise UnsupportedError([without_series(request)]) from None
-        *_, (_, _, emitted) = stages(replace(request, batched=False))
-        assert isinstance(emitted, Emitted)
-        return replace(emitted, one_by_one=True)
+        return replace(emitted_by(replace(request, batched=False)), one_by_one=True)
     except NotSplittable:
-        *_, (_, _, emitted) = stages(replace(request, mode="forward"))
-        assert isinstance(emitted, Emitted)
-        return replace(emitted, recomputes=True)
+        return replace(emitted_by(replace(request, mode="forward")), recomputes=True)
+
+
+def emitted_by(request: Request) -> Emitted:
+    """Run all stages and return what the last one gives."""
+    *_, (_, _, emitted) = stages(request)
     assert isinstance(emitted, Emitted)
     return emitted
 
@@ -441,12 +444,8 @@ def of_one_seed(request: Request) -> Emitted:
     """Return native code of one seed, with loops over all seeds in it if there may be such."""
     one = replace(request, batched=False, constant=False)
     with suppress(UnsupportedError):
-        *_, (_, _, emitted) = stages(replace(one, each=True))
-        assert isinstance(emitted, Emitted)
-        return emitted
-    *_, (_, _, emitted) = stages(one)
-    assert isinstance(emitted, Emitted)
-    return replace(emitted, one_by_one=True)
+        return emitted_by(replace(one, each=True))
+    return replace(emitted_by(one), one_by_one=True)
 
 
 def without_series(request: Request) -> Finding:
@@ -462,5 +461,5 @@ def without_series(request: Request) -> Finding:
 def refuse(unit: Unit) -> None:
     """Raise everything that was found to be unsupported, all at once."""
     if unit.findings:
-        missing = all(f.anchor == "missing-rule" for f in unit.findings)
+        missing = all(f.reason is Reason.MISSING_RULE for f in unit.findings)
         raise (MissingRuleError if missing else UnsupportedError)(unit.findings)

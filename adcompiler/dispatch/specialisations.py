@@ -35,7 +35,7 @@ from adcompiler.dispatch.slow import telling_if_slow
 from adcompiler.dispatch.targets import cell_contents, find_target
 from adcompiler.dispatch.tiers import Tier
 from adcompiler.errors import (
-    ADError, ArgumentsError, MissingRuleError, TooLongError, UnsupportedError,
+    ADError, ArgumentsError, LocatedError, MissingRuleError, Reason, TooLongError, UnsupportedError,
 )
 from adcompiler.frontend.depth import compiling
 from adcompiler.ir import types as t
@@ -58,11 +58,6 @@ OPTIONS = ((str,), t.OPTIONS)
 """Classes of options of which the values are tried in turn."""
 TEXTS = OPTIONS[:1]
 """Those that loops are written for, one by one."""
-BY_TYPES = frozenset({
-    "aliases", "attributes", "call-arguments", "in-place-containers", "missing-rule",
-    "star-arguments", "undefined-names", "unknown-callable", "unknown-calls", "unknown-writes",
-})
-"""Sections of the limits of which more may be known if the values of options are."""
 
 _compiling = threading.RLock()
 """Held while compiling: one function at a time, in whichever thread asks first."""
@@ -165,9 +160,7 @@ class Specialisations:
             raise
         except (UnsupportedError, MissingRuleError) as error:
             refused = error
-        anchors = {finding.anchor for finding in refused.findings}
-        options = OPTIONS if anchors & BY_TYPES else TEXTS if anchors == {"native"} else ()
-        for classes in options if known not in self.options_known else ():
+        for classes in options_that_help(refused) if known not in self.options_known else ():
             exact = self.with_options(known, values, classes)
             if exact == types_:
                 continue
@@ -404,6 +397,15 @@ class Specialisations:
             run = allowing_aliases(
                 run, lambda args, pairs: again(args, equal_shapes, pairs), same)
         return telling_unfit(run, not report["acts"]) if "unfit" in report["checks"] else run
+
+
+def options_that_help(refused: LocatedError) -> tuple[tuple[type, ...], ...]:
+    """Return the classes of options of which the values may let code compile, to be tried in turn.
+    """
+    reasons = {finding.reason for finding in refused.findings}
+    if any(reason.by_options for reason in reasons):
+        return OPTIONS
+    return TEXTS if reasons == {Reason.NATIVE} else ()
 
 
 def pushed_again(
