@@ -207,16 +207,13 @@ def reduction(
 ) -> tuple[Any, bool]:
     """Return the axis of a reduction (UNCLEAR if not one constant) and whether it is kept."""
     kwargs: Mapping[str, Atom] = dict(rhs.kwargs)
-    axis = kwargs.get("axis", args[1] if len(args) > 1 else Const(None))
-    keeps = kwargs.get("keepdims", Const(False))
-    others = set(kwargs) - {"axis", "keepdims"}
-    if others or not args or len(args) > 2 or not (
+    axis, keeps = kwargs.get("axis", Const(None)), kwargs.get("keepdims", Const(False))
+    if set(kwargs) - {"axis", "keepdims"} or len(args) != 1 or not (
         isinstance(axis, Const) and isinstance(keeps, Const)
     ):
         return UNCLEAR, False
     if axis.value is None:
         return (UNCLEAR if keeps.value else None), False
-    ndim = getattr(type_of(args[0]), "ndim", 0)
-    if type(axis.value) is not int or not ndim:
+    if type(axis.value) is not int or not getattr(type_of(args[0]), "ndim", 0):
         return UNCLEAR, False
-    return axis.value % ndim, keeps.value is True
+    return axis.value, keeps.value is True

@@ -175,20 +175,16 @@ class Arrays(Subscripts):
         x, *rest = rhs.args
         named = dict(rhs.kwargs)
         position, default = axis_of(function)
-        if not self.is_array(x) or any(isinstance(a, Star) or a in self.batched for a in rest):
-            return None
-        given = rest[position - 1] if len(rest) >= position else named.get("axis")
-        if given is None:
-            given = Const(default)
-        if not isinstance(given, Const) or set(named) - {"axis", "keepdims"} or (
-            len(rest) > position
-        ):
+        given = named.get("axis", Const(default))
+        if not self.is_array(x) or len(rest) >= position or any(
+            isinstance(a, Star) or a in self.batched for a in rest
+        ) or not isinstance(given, Const) or set(named) - {"axis", "keepdims"}:
             return None
         axis = self.behind(given.value, self.rank(x), axes_of(function))
         if axis is None:
             return None
         named["axis"] = Const(axis)
-        return Call(Const(function), (x, *rest[: position - 1]), tuple(named.items()))
+        return Call(Const(function), (x, *rest), tuple(named.items()))
 
     def behind(self, axis: Any, rank: int, axes: str | None) -> int | tuple[int, ...] | None:
         """Return axes of an array of ``rank`` axes, counted behind the leading one.

@@ -80,7 +80,7 @@ class Spreads(Rewriter):
         ):
             return None
         shape = self.first("shape", Attribute(matrix, "shape"), t.Tuple((t.INT, t.INT)))
-        return Item(shape, Const(1 - axis.value % 2))
+        return Item(shape, Const(1 - axis.value))
 
     def alike(self, call: Call) -> Call | None:
         """full_like(a + b, s) -> full_like(a, s) where a has the shape and dtype of the sum."""

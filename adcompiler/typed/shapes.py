@@ -109,8 +109,8 @@ class Shapes(Variables):
         ):
             return None  # a list or tuple, which has a shape that is not known
         match known.shape:
-            case "reduced" if len(args) in (1, 2):
-                return self.reduced(args, kwargs)
+            case "reduced" if len(args) == 1:
+                return self.reduced(args[0], kwargs)
             case _ if kwargs or not args:
                 return None
             case "counted" if len(args) == 1:
@@ -129,21 +129,18 @@ class Shapes(Variables):
                 return self.shape_class(args[0])
         return self.broadcast_class(args) if known.elementwise else None
 
-    def reduced(self, args: list[Any], kwargs: dict[str | None, Atom]) -> ShapeClass | None:
+    def reduced(self, of: Any, kwargs: dict[str | None, Atom]) -> ShapeClass | None:
         """Return the shape class of a reduction that keeps its axes, with extent 1."""
-        keep = kwargs.get("keepdims", Const(False))
-        axis = kwargs.get("axis", args[1] if len(args) > 1 else None)
+        keep, axis = kwargs.get("keepdims", Const(False)), kwargs.get("axis")
         if not isinstance(keep, Const) or not isinstance(axis, Const):
             return None
-        type_ = self.type(args[0])
         axes = axis.value if isinstance(axis.value, tuple) else (axis.value,)
-        if not isinstance(type_, t.Array) or not all(type(a) is int for a in axes):
+        if not isinstance(self.type(of), t.Array) or not all(type(a) is int for a in axes):
             return None
-        where = tuple(sorted(a % type_.ndim for a in axes))
+        where = tuple(sorted(axes))
         if keep.value is not True and where == tuple(range(len(where))):
-            return ("suffix", self.shape_class(args[0]), len(where))
-        kind = "reduced" if keep.value is True else "dropped"
-        return (kind, self.shape_class(args[0]), where)
+            return ("suffix", self.shape_class(of), len(where))
+        return ("reduced" if keep.value is True else "dropped", self.shape_class(of), where)
 
     @staticmethod
     def restored(shape: ShapeClass, axis: Any) -> ShapeClass | None:

@@ -256,9 +256,20 @@ def norms(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type)
     return TABLE["sqrt"](w, Num(Name(name), FLOAT))
 
 
+def or_number(write: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what writes a reduction that gives a number as it is."""
+
+    def written(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+        if len(args) == 1 and not named and isinstance(args[0], Num) and args[0].dtype == FLOAT:
+            return args[0]
+        return write(arrays, args, named, type_)
+
+    return written
+
+
 REDUCTIONS: dict[Any, Callable[..., Any]] = {
-    "sum": sums, "mean": means, "var": variances, "std": deviations,
-    "max": extremes("max_along"), "min": extremes("min_along"),
+    "sum": or_number(sums), "mean": or_number(means), "var": variances, "std": deviations,
+    "max": or_number(extremes("max_along")), "min": or_number(extremes("min_along")),
     "argmax": places("place_of_max_along"), "argmin": places("place_of_min_along"),
     "all": tests("all"), "any": tests("any"), "count_nonzero": counts,
     "cumsum": running("+", Number(0.0)), "cumprod": running("*", Number(1.0)),

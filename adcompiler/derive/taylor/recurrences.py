@@ -50,11 +50,10 @@ def arguments(
     """Return what a function of coefficients is called with, None if it is not for this call."""
     words = [word for word in known.given if isinstance(word, str)]
     if "axis" in words:
-        axis = values[1] if len(values) == 2 else named.get("axis", NONE)
+        axis = named.get("axis", NONE)
         known_axis = isinstance(axis, Const) and (axis.value is None or type(axis.value) is int)
-        if len(values) > 2 or set(named) - {"axis"} or not known_axis:
+        if set(named) - {"axis"} or not known_axis:
             return None
-        values, duals = values[:1], duals[:1]
     elif named:
         return None
     if len(values) != 1 + ("y" in words) or (

@@ -1,7 +1,7 @@
-"""Axes of numbers: what a reduction or scan of a number, or of an array without axes, calls them.
+"""Axes of reductions and scans: given by name, and counted from the first one.
 
-NumPy takes ``axis=0`` and ``axis=-1`` of what has no axis. Everything behind this module counts
-axes of arrays, so the argument is left away as soon as types tell that there are none.
+NumPy takes ``axis=0`` and ``axis=-1`` of numbers, which have no axis. Everything behind this module
+counts axes of arrays, so the argument is left away as soon as types tell that there are none.
 """
 
 from __future__ import annotations
@@ -29,29 +29,47 @@ ARRAYS_BESIDE = ("weights", "where", "mean")
 """Parameters for arrays of which ``axis`` says how they lie to the first argument."""
 
 
-def without_axis_of_number(
+def with_axis_by_name(
     s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]
 ) -> tuple[list[Any], dict[str, Atom]]:
-    """Return the arguments of a call without the axis, where what is reduced has no axes."""
+    """Return the arguments of a call with its axis by name, and counted from the first one.
+
+    It is left away where what is reduced has no axes; where the rank is not known it stays.
+    """
     place = place_of_axis(function) if hashable(function) else None
     if place is None or not args or any(isinstance(arg, Star) for arg in args):
         return args, kwargs
-    unsaid = Const(0) if is_reduce(function) else NONE
-    given = kwargs.get("axis", args[place] if 0 < place < len(args) else unsaid)
-    if not isinstance(given, Const) or given is NONE or not has_no_axes(s.unit.type(args[0])):
-        return args, kwargs
-    if any(has_axes(s.unit.type(kwargs[name])) for name in ARRAYS_BESIDE if name in kwargs):
-        return args, kwargs
-    if not takes_axis(function, given.value):
-        return args, kwargs  # it raises
-    kwargs = {name: value for name, value in kwargs.items() if name != "axis"}
-    if place and len(args) > place + (not is_reduce(function)):
-        args = [*args[:place], NONE, *args[place + 1 :]]
-    elif is_reduce(function):
-        kwargs["axis"] = NONE
-    elif place:
-        args = args[:place]
+    if 0 < place == len(args) - 1 and "axis" not in kwargs:
+        args, kwargs = args[:-1], {"axis": args[-1], **kwargs}
+    given, type_ = kwargs.get("axis"), s.unit.type(args[0])
+    if has_no_axes(type_):
+        return without_axis(s, function, args, kwargs)
+    if isinstance(given, Const) and isinstance(type_, t.Array):
+        kwargs = {**kwargs, "axis": Const(counted(given.value, type_.ndim))}
     return args, kwargs
+
+
+def counted(axis: Any, ndim: int) -> Any:
+    """Return an axis, or several, counted from the first one; as they are if there are none such.
+    """
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    if not all(type(one) is int and -ndim <= one < ndim for one in axes):
+        return axis
+    axes = tuple(one % ndim for one in axes)
+    return axes if isinstance(axis, tuple) else axes[0]
+
+
+def without_axis(
+    s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]
+) -> tuple[list[Any], dict[str, Atom]]:
+    """Return the arguments of a call of a number without its axis, if that is one of it."""
+    given = kwargs.get("axis", Const(0) if is_reduce(function) else NONE)
+    if not isinstance(given, Const) or given.value is None or not takes_axis(
+        function, given.value
+    ) or any(has_axes(s.unit.type(kwargs[name])) for name in ARRAYS_BESIDE if name in kwargs):
+        return args, kwargs  # it raises, or is one of an array beside
+    rest = {name: value for name, value in kwargs.items() if name != "axis"}
+    return args, rest | {"axis": NONE} if is_reduce(function) else rest
 
 
 OF_ONE = frozenset({"sum", "mean", "max", "min", "prod", "copy"})

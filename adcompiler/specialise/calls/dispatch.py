@@ -23,7 +23,7 @@ from adcompiler.ops.homes import root_module
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import called
 from adcompiler.runtime.substitutes import STAND_FOR
-from adcompiler.specialise.calls.axes import is_number_itself, without_axis_of_number
+from adcompiler.specialise.calls.axes import is_number_itself, with_axis_by_name
 from adcompiler.specialise.calls.binding import atoms, literal, plain_call
 from adcompiler.specialise.calls.chosen import call_one_of
 from adcompiler.specialise.calls.constructors import construct
@@ -471,7 +471,7 @@ def primitive(
         folded = fold_constants(func.value, args, kwargs)
         if folded is not None:
             return folded
-    args, kwargs = without_axis_of_number(s, func.value, *by_name(func.value, args, kwargs))
+    args, kwargs = with_axis_by_name(s, func.value, *by_name(func.value, args, kwargs))
     args, kwargs = without_defaults(func.value, args, kwargs)
     type_ = s.type_of_call(func.value, args, kwargs) if pure and known.may_be_tried else (
         type_of_making(s, func.value, args, kwargs) or t.UNKNOWN
