@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import MethodType
+from types import MethodDescriptorType, MethodType
 from typing import Any
+
+import numpy as np
 
 from adcompiler.ops.entries import Entries
 from adcompiler.ops.facts import UNKNOWN, Entry, Facts
@@ -24,7 +26,7 @@ class Registry(Entries):
     def resolve(self, function: Any) -> Any:
         """Return the callable that ``function`` is another spelling of, or itself."""
         self.loading.load_for(function)
-        function = self._of_twin(function)
+        function = self._of_twin(of_numbers(function))
         while hashable(function) and function in self._aliases:
             function = self._aliases[function]
             self.loading.load_for(function)
@@ -154,6 +156,16 @@ class Registry(Entries):
         """Return a table as it is now."""
         with self.lock:
             return dict(table)
+
+
+def of_numbers(function: Any) -> Any:
+    """Return a method of NumPy's numbers as that of arrays, or of Python's; others as they are."""
+    if type(function) is not MethodDescriptorType or not issubclass(
+        function.__objclass__, np.generic
+    ):
+        return function
+    found = (getattr(cls, function.__name__, None) for cls in (np.ndarray, float, int))
+    return next(filter(callable, found), function)
 
 
 def same(one: Any, two: Any) -> bool:

@@ -61,13 +61,6 @@ for name in ("shape", "ndim", "size", "any", "all", "argmax", "argmin", "argsort
              "nonzero", "searchsorted", "round"):
     alias(getattr(np.ndarray, name), getattr(np, name))
 
-for cls in (np.generic, *np.sctypeDict.values()):  # numbers have the methods of arrays
-    for name, function in vars(cls).items():
-        for of in (np.ndarray, float, int):
-            if not name.startswith("_") and callable(function) and callable(getattr(of, name, 0)):
-                alias(function, getattr(of, name))
-                break
-
 non_differentiable(
     np.linalg.matrix_rank, np.einsum_path, np.mintypecode, np.packbits, np.unpackbits,
     np.is_busday, np.busday_count, np.busday_offset, np.datetime_as_string, np.datetime_data,

@@ -31,14 +31,15 @@ def outcome(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
             found = function(*args, **named)
         except Exception:
             return None
-    return type(found), np.asarray(found).dtype, np.shape(found), repr(found)
+    return type(found), getattr(found, "dtype", None), getattr(found, "strides", None), repr(found)
 
 
 def spellings() -> list[tuple[Any, Any]]:
     """Return the methods of arrays and numbers, and the functions that they are others of."""
+    methods = [getattr(cls, name) for cls in (np.ndarray, np.generic) for name in dir(cls)]
     return [
-        (method, function) for method, function in REGISTRY.aliases()
-        if numeric_method(method) is not None and callable(function)
+        (method, REGISTRY.resolve(method)) for method in methods
+        if numeric_method(method) is not None and REGISTRY.resolve(method) is not method
     ]
 
 

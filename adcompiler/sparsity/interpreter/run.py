@@ -325,10 +325,10 @@ CURVED = of_letters("szz")
 
 def called(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Return the result of a call; methods of arrays are those of numbers too."""
-    if args and getattr(function, "__objclass__", None) is np.ndarray and not (
-        isinstance(args[0], np.ndarray)
-    ):
-        args = (np.asarray(args[0]), *args[1:])
+    owner = getattr(function, "__objclass__", None)
+    if args and owner in (np.ndarray, np.generic) and not isinstance(args[0], owner):
+        first = np.asarray(args[0])
+        args = (first if owner is np.ndarray else first[()], *args[1:])
     return function(*args, **kwargs)
 
 
