@@ -121,3 +121,26 @@ def test_reductions_of_numbers_are_the_numbers() -> None:
     expected[1, 1] += X[0, 0]
     expected[0, 3] += 1.0
     np.testing.assert_allclose(grad(of_numbers)(X), expected)
+
+
+def along_axes(x: Any) -> Any:
+    return np.sum(x, -1).sum() + x.mean(-2)[0] * np.cumsum(x, 1)[0, 0] + np.add.reduce(x, -1)[0]
+
+
+def test_axes_are_given_by_name_and_counted_from_the_first() -> None:
+    _, found = typed(along_axes, X)
+    axes = [
+        dict(rhs.kwargs)["axis"].value for rhs in found
+        if isinstance(rhs, Call) and "axis" in dict(rhs.kwargs)
+    ]
+    assert axes == [1, 0, 1, 1]
+    assert all(len(rhs.args) == 1 for rhs in found if meaning(rhs) in ("sum", "mean", "cumsum"))
+
+
+def spread(x: Any) -> Any:
+    return np.sum(np.var(x, axis=-1, keepdims=True) * x)
+
+
+def test_shapes_along_the_last_axis_are_known() -> None:
+    text = compile_request(Request(spread, (type_of(X),), wrt=(0,))).text
+    assert "unbroadcast" not in text and "same_shape" not in text

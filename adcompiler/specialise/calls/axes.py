@@ -118,15 +118,18 @@ def place_of_axis(function: Any) -> int | None:
 
 @functools.lru_cache(maxsize=256)
 def place_in_signature(function: Any) -> int | None:
-    """Return the position of the parameter ``axis``, 0 if it is by name only, None without one."""
+    """Return the position of the parameter ``axis``, 0 if it is by name only, None without one.
+
+    One that is by position only counts as none.
+    """
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return None
-    if "axis" not in parameters:
+    kind = parameters["axis"].kind if "axis" in parameters else inspect.Parameter.POSITIONAL_ONLY
+    if kind is inspect.Parameter.POSITIONAL_ONLY:
         return None
-    by_name = parameters["axis"].kind is inspect.Parameter.KEYWORD_ONLY
-    return 0 if by_name else list(parameters).index("axis")
+    return 0 if kind is inspect.Parameter.KEYWORD_ONLY else list(parameters).index("axis")
 
 
 @functools.lru_cache(maxsize=1024)

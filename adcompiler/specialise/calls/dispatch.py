@@ -471,8 +471,8 @@ def primitive(
         folded = fold_constants(func.value, args, kwargs)
         if folded is not None:
             return folded
-    args, kwargs = with_axis_by_name(s, func.value, *by_name(func.value, args, kwargs))
-    args, kwargs = without_defaults(func.value, args, kwargs)
+    args, kwargs = without_defaults(func.value, *by_name(func.value, args, kwargs))
+    args, kwargs = with_axis_by_name(s, func.value, args, kwargs)
     type_ = s.type_of_call(func.value, args, kwargs) if pure and known.may_be_tried else (
         type_of_making(s, func.value, args, kwargs) or t.UNKNOWN
     )
