@@ -101,10 +101,10 @@ def call_descriptor(
     inherited = call_super(s, obj, method, args, kwargs, origin, name)
     if inherited is not None:
         return inherited
-    if isinstance(owner, t.Array | t.Scalar):
-        return call_numeric_method(s, obj, descriptor, args, kwargs, origin, name)
     if refused(s, descriptor, args, kwargs, origin, f".{method}"):
         return UNDEF
+    if isinstance(owner, t.Array | t.Scalar):
+        return call_numeric_method(s, obj, descriptor, args, kwargs, origin, name)
     found = s.type_of_call(
         lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)
     if descriptor in POSITIONS:
@@ -130,13 +130,10 @@ def call_numeric_method(
         args = [s.pack("tuple", tuple(args), "shape", origin)]
     if REGISTRY.facts(function).writes_nothing or isinstance(s.unit.type(obj), t.Scalar):
         return s.call(Const(function), [obj, *args], kwargs, origin, name)
-    method = function.__name__
-    if refused(s, function, args, kwargs, origin, f".{method}"):
-        return UNDEF
     replacement = replacement_of(function)
     if replacement is not None and s.heap is not None:
         return s.call(Const(replacement), [obj, *args], kwargs, origin, name)
-    return refuse_method(s, s.unit.type(obj), method, origin)
+    return refuse_method(s, s.unit.type(obj), function.__name__, origin)
 
 
 def call_tuple_method(
