@@ -126,13 +126,13 @@ def derivatives(f: Any, x: Any, value: Any) -> dict[str, tuple[Callable[[], Any]
 
 
 def problems(f: Any, x: Any) -> Iterator[str]:
-    """Yield what is wrong with derivatives of a function, that of a call NumPy does not take none.
+    """Yield what is wrong with derivatives; nothing of a call that NumPy does not take, or of nan.
     """
     try:
         value = f(x)
     except Exception:
         return
-    if np.asarray(value).dtype.kind != "f":
+    if np.asarray(value).dtype.kind != "f" or not np.all(np.isfinite(value)):
         return
     for name, (thunk, wanted) in derivatives(f, x, value).items():
         try:
