@@ -68,6 +68,8 @@ def opinions(
         for what, one, other in zip(
             ("value", "arguments", "cotangents", "tangent"), recorded, compiled, strict=True
         ):
+            if what == "tangent" and not list(numbers(value)):
+                continue  # of integers: 0 or 0.0
             problem = differs(one, other, "the compiler", what, near)
             if problem:
                 return problem
