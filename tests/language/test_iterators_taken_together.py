@@ -200,8 +200,56 @@ def math_domain(v):
     return v
 
 
+def of_either_arm(x):
+    table = {0: x[0], 1: x[1]}
+    if x[0] > 0.1:
+        values = table.values()
+    else:
+        values = table.values()
+    table[0] = x[2] ** 3
+    return sum(values)
+
+
+def of_one_arm(x):
+    table, values = {0: x[0], 1: x[1]}, []
+    if x[0] > 0.1:
+        values = table.values()
+    table[0] = x[2] ** 3
+    return sum(values)
+
+
+def of_an_expression(x):
+    table = {0: x[0], 1: x[1]}
+    values = table.values() if x[0] > 0.1 else table.values()
+    table[0] = x[2] ** 3
+    return sum(values)
+
+
+def of_an_attempt(x):
+    items = [x[0], x[1]]
+    try:
+        squares, last = map(lambda v: v * v, items), items[1]
+    except LookupError:
+        pass
+    items[0] = x[2] ** 3
+    return sum(squares) + last
+
+
+def of_attempts_in_a_row(x):
+    try:
+        kept = {"w": x[0]}
+        table = {n: x[n] for n in range(3)}
+        values = table.values()
+        table[0] = x[2] ** 3
+        total = sum(values)
+    except LookupError:
+        pass
+    return total + kept["w"]
+
+
 @pytest.mark.parametrize("function", [
-    written_under_tee, written_under_a_generator, left_by_an_exception,
+    written_under_tee, written_under_a_generator, left_by_an_exception, of_either_arm, of_one_arm,
+    of_an_expression, of_an_attempt, of_attempts_in_a_row,
 ])
 def test_what_is_refused(function):
     with pytest.raises(UnsupportedError, match="more than one place|before the iterator has come"):

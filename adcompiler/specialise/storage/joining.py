@@ -23,6 +23,9 @@ class Joining(Writing):
         might share storage there, where that is not what may by now.
         """
         self.levels[var] = self.level
+        for source in sources:
+            if isinstance(source, Var):
+                self.derive_alike(var, self.reference(source).root)
         if not is_mutable(self.s.unit.type(var)):
             return
         exclusive = owned
