@@ -18,7 +18,7 @@ from adcompiler.sparsity.dependences.layouts import (
     is_viewable, lies_in_c_order, note_layout, places_in, refusal,
 )
 from adcompiler.sparsity.dependences.values import (
-    Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, end_to_end, gathered,
+    NOTHING, Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, end_to_end, gathered,
     has_dependents, is_float, map_dependents, moved, shape_of,
 )
 from adcompiler.sparsity.interpreter.run import (
@@ -79,6 +79,8 @@ class Source:
     def relations(self) -> tuple[Relation, Relation]:
         """Return the relations of everything that was given, first and second."""
         shapes: Any = [d.shape for d in self.given]
+        if not shapes:
+            return NOTHING, NOTHING
         if len(self.given) == 1:
             d = self.given[0]
             flat = [moved(r, np.ravel) for r in (d.first, d.second)]
