@@ -18,8 +18,8 @@ from adcompiler.sparsity.dependences.layouts import (
     is_viewable, lies_in_c_order, note_layout, places_in, refusal,
 )
 from adcompiler.sparsity.dependences.values import (
-    NOTHING, Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, end_to_end, gathered,
-    has_dependents, is_float, map_dependents, moved, shape_of,
+    NOTHING, Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, end_to_end,
+    gathered, has_dependents, is_float, map_dependents, moved, shape_of,
 )
 from adcompiler.sparsity.interpreter.run import (
     LAYOUT, Refusal, Run, transfer, transfer_of, unknown_like,
