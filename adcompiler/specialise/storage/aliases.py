@@ -296,12 +296,6 @@ class Aliases:
                     self.derived.setdefault(root, {})[mine] = slots
                     self.derived_of.setdefault(mine, set()).add(root)
 
-    def derive_alike(self, made: Var, other: Var) -> None:
-        """Note that ``made`` reads, when it is run through, what ``other`` reads then."""
-        for root in tuple(self.derived_of.get(other, ())):
-            self.derived[root][made] = self.derived[root][other]
-            self.derived_of.setdefault(made, set()).add(root)
-
     def may_be_one(self, a: Var, b: Var) -> None:
         """Note that two roots may be one object; others that may alias may hold one another."""
         together = self.alias_sets.setdefault(a, {a}) | self.alias_sets.setdefault(b, {b})

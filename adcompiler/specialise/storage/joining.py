@@ -50,6 +50,12 @@ class Joining(Writing):
             self.alias(var, root)
         self.state.exclusive[var] = exclusive
 
+    def derive_alike(self, made: Var, other: Var) -> None:
+        """Note that ``made`` reads, when it is run through, what ``other`` reads then."""
+        for root in tuple(self.derived_of.get(other, ())):
+            self.derived[root][made] = self.derived[root][other]
+            self.derived_of.setdefault(made, set()).add(root)
+
     def merge(self, a: State, b: State) -> dict[Var, tuple[Atom, Atom]]:
         """Return the roots that differ after two arms; what else is known of both is joined."""
         lost = Invalidated({**a.invalidated, **b.invalidated}, a.invalidated.asked)
