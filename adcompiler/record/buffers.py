@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,9 @@ def item(obj: Any, index: Any) -> Any:
     return HOOKS["renewed"](float(number), number)
 
 
-def items(obj: Any) -> list[Any]:
-    """Return what an array holds."""
-    return [item(obj, i) for i in range(len(obj))]
+def items(obj: Any) -> Iterator[Any]:
+    """Iterate over what an array holds then."""
+    index = 0
+    while index < len(obj):
+        yield item(obj, index)
+        index += 1

@@ -256,7 +256,11 @@ class Broadcast:
 
 @hooked
 def iterate(value: Any) -> Any:
-    """Return what a loop over a value runs over: recorded items of arrays, else itself."""
+    """Return what a loop over a value runs over: recorded items of arrays, else itself.
+
+    Whether an item carries a derivative is asked when it is taken: an array of constants may have
+    been written into by then.
+    """
     cls = type(value)
     if cls in PLAIN:
         return value
@@ -264,17 +268,16 @@ def iterate(value: Any) -> Any:
         if cls is not np.ndarray and (followed(value, "__iter__") or followed(
                 value, "__getitem__")):
             return items_of(value)
-        return items_of_array(value) if RECORDING.tape.is_active(value) else value
+        return items_of_array(value) if value.dtype.kind in "fcO" else value
     if isinstance(value, types.GeneratorType):
         known = is_rewritten(value.gi_code) or value.gi_code in KNOWN_GENERATORS
         return value if known else stepped(value)
     if isinstance(value, array.array):
-        return buffers.items(value) if RECORDING.tape.buffers else value
-    if cls is Broadcast:
-        raise refused("the items of `np.broadcast` of arrays that carry a derivative",
-                      "use np.broadcast_arrays", "recording")
-    if isinstance(value, np.flatiter) and RECORDING.tape.is_active(value.base):
-        return items_of_array(flat_of(value))
+        return buffers.items(value)
+    if cls is Broadcast or isinstance(value, np.broadcast):
+        return items_of_broadcast(value)
+    if isinstance(value, np.flatiter):
+        return items_of_flat(value)
     if followed(value, "__iter__") is not None or (
         followed(value, "__getitem__") is not None and not hasattr(cls, "__iter__")
     ):
@@ -300,6 +303,29 @@ def items_of_array(array: np.ndarray) -> Iterator[Any]:
         yield of_array(array, i)
 
 
+def items_of_flat(flat: Any) -> Iterator[Any]:
+    """Iterate over what is left of ``array.flat``, its items recorded."""
+    while flat.index < flat.base.size:
+        place = flat.coords
+        next(flat)
+        yield getitem(flat.base, place)
+
+
+def items_of_broadcast(value: Any) -> Iterator[Any]:
+    """Iterate over a ``np.broadcast``, of which no array is active."""
+    while True:
+        if isinstance(value, Broadcast) or any(
+            RECORDING.tape.is_active(each.base) for each in value.iters
+        ):
+            raise refused("the items of `np.broadcast` of arrays that carry a derivative",
+                          "use np.broadcast_arrays", "recording")
+        try:
+            item = next(value)
+        except StopIteration:
+            return
+        yield item
+
+
 def stepped(generator: Any) -> Iterator[Any]:
     """Iterate over a generator that was started outside of what is recorded, and is watched."""
     while True:
@@ -310,7 +336,8 @@ def stepped(generator: Any) -> Iterator[Any]:
         yield item
 
 
-KNOWN_GENERATORS = {items_of_array.__code__, items_of.__code__, stepped.__code__}
+KNOWN_GENERATORS = {each.__code__ for each in (
+    items_of_array, items_of_flat, items_of_broadcast, items_of, stepped, buffers.items)}
 
 
 @hooked

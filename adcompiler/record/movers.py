@@ -5,6 +5,7 @@ What they iterate over is given as recorded items; functions in Python that they
 
 from __future__ import annotations
 
+import array
 import bisect
 import collections
 import copy
@@ -15,7 +16,7 @@ import operator
 import sys
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -73,12 +74,20 @@ def apply_reversed(value: Any) -> Any:
     method = followed(value, "__reversed__")
     if method is not None:
         return method(value)
-    if isinstance(value, np.ndarray):
-        return reversed(list(iterate(value)))
-    if followed(value, "__getitem__") is not None and followed(value, "__len__") is not None:
-        count = HOOKS["call"](len, value)
-        return (HOOKS["getitem"](value, i) for i in range(count - 1, -1, -1))
+    if isinstance(value, (np.ndarray, array.array)) or (
+        followed(value, "__getitem__") is not None and followed(value, "__len__") is not None
+    ):
+        return from_end(value, HOOKS["call"](len, value))
     return natively(reversed, value)
+
+
+def from_end(value: Any, count: int) -> Iterator[Any]:
+    """Iterate over the items of a sequence from its end."""
+    for index in range(count - 1, -1, -1):
+        yield HOOKS["getitem"](value, index)
+
+
+KNOWN_GENERATORS.add(from_end.__code__)
 
 
 def first_called(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -102,12 +111,6 @@ def plainly(function: Callable[..., Any]) -> Callable[..., Any]:
 def apply_next(iterator: Any, *default: Any) -> Any:
     """Return the next item."""
     step = getattr(type(iterator), "__next__", None)
-    if isinstance(iterator, np.flatiter) and RECORDING.tape.is_active(iterator.base):
-        place = iterator.index
-        if place >= iterator.base.size:
-            return next(iterator, *default)
-        next(iterator)
-        return HOOKS["getitem"](iterator, place)
     if isinstance(step, types.FunctionType):
         try:
             return HOOKS["call"](step, iterator)
