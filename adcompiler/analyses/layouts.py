@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from adcompiler.analyses.storage import BUILTIN_CLASSES, Definition, TypeOf, is_mutable
+from adcompiler.analyses.storage import Definition, TypeOf, is_mutable
 from adcompiler.ir import types as t
 from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import (
@@ -83,14 +83,8 @@ class LayoutFlow:
         yield from operands(rhs)
 
     def function_of(self, rhs: Call) -> object:
-        """Return the function that is called, also by a method of an array."""
-        if isinstance(rhs.func, Const):
-            return rhs.func.value
-        made = self.definition(rhs.func)
-        if isinstance(made, Attribute):
-            of = BUILTIN_CLASSES.get(type(self.type_of(made.obj)))
-            return getattr(of, made.name, None)
-        return None
+        """Return the function that is called, None if that is not known."""
+        return rhs.func.value if isinstance(rhs.func, Const) else None
 
     def read_by(self, rhs: Rhs) -> Iterator[Atom]:
         """Yield the values whose own layout decides what ``rhs`` is."""
