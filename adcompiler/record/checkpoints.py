@@ -18,7 +18,7 @@ import numpy as np
 
 from adcompiler.dispatch.trees import children
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.record.entries import AddedAt, InPlace, Made, Write
+from adcompiler.record.entries import Made, Write
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.shadows import Sweep
 from adcompiler.record.known import is_full
@@ -97,7 +97,7 @@ class Inner(Tape):
     def check(self) -> None:
         """Refuse writes into what was there before the call."""
         for entry in self.entries:
-            if isinstance(entry, (Write, AddedAt, InPlace)) and (
+            if isinstance(entry, Write) and (
                 self.outer.is_held(entry.array) or self.outer.is_marked(entry.array)
             ):
                 raise refused("a checkpoint that writes into what was there before",

@@ -163,29 +163,15 @@ class Product(Made):
         g = self.taken(sweep, slot)
         if g is None:
             return
-        of_a, of_b = self.cotangents
-        if sweep.tape.is_active(self.a):
-            sweep.add(self.a, of_a(g, self.b))
-        if sweep.tape.is_active(self.b):
-            sweep.add(self.b, of_b(g, self.a))
-
-    @property
-    def cotangents(self) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
-        """Functions of the cotangent and of the other factor, for those of the two."""
-
-        def of_a(g: Any, b: Any) -> Any:
-            if b.ndim == 1:
-                b = conjugate(b)
-                return np.multiply.outer(g, b) if self.a.ndim == 2 else g * b
-            return g @ conjugate(b.T)
-
-        def of_b(g: Any, a: Any) -> Any:
-            if a.ndim == 1:
-                a = conjugate(a)
-                return np.multiply.outer(a, g) if self.b.ndim == 2 else g * a
-            return conjugate(a.T) @ g
-
-        return of_a, of_b
+        a, b = self.a, self.b
+        if sweep.tape.is_active(a):
+            other = conjugate(b.T)
+            sweep.add(a, g @ other if b.ndim == 2 else (
+                np.multiply.outer(g, other) if a.ndim == 2 else g * other))
+        if sweep.tape.is_active(b):
+            other = conjugate(a.T)
+            sweep.add(b, other @ g if a.ndim == 2 else (
+                np.multiply.outer(other, g) if b.ndim == 2 else g * other))
 
     def push(self, tangents: Any, slot: int) -> None:
         da, db = tangent_of(tangents, self.a), tangent_of(tangents, self.b)
@@ -295,80 +281,3 @@ class Write(Entry):
 
     def shown(self) -> str:
         return "setitem"
-
-
-class InPlace(Entry):
-    """``a += b`` and the like, for an array: ``old`` is what stood there."""
-
-    __slots__ = ("array", "base", "function", "old", "other", "slopes")
-
-    def __init__(
-        self, function: Any, base: Any, array: np.ndarray, old: np.ndarray, other: Any,
-        slopes: Sequence[Callable[..., Any]],
-    ) -> None:
-        self.function, self.array, self.old, self.other = function, array, old, other
-        self.base, self.slopes = base, slopes
-
-    def pull(self, sweep: Any, slot: int) -> None:
-        self.again()
-        if not sweep.tape.is_marked(self.array):
-            return
-        g = sweep.take(self.array)
-        if g is None:
-            return
-        made = self.old  # what the operation made, as it is undone now
-        if sweep.tape.is_active(self.other):
-            slope = self.slopes[1](self.array, self.other, made)
-            sweep.add(self.other, times(g, conjugate(slope)))
-        slope = self.slopes[0](self.array, self.other, made)
-        sweep.add(self.array, times(g, conjugate(slope)))
-
-    def again(self) -> None:
-        now = self.array.copy()
-        self.array[...] = self.old
-        self.old = now
-
-    def push(self, tangents: Any, slot: int) -> None:
-        if not tangents.tape.is_marked(self.array):
-            return
-        place = tangents.view(self.array)
-        with np.errstate(all="ignore"):
-            total = times(place, self.slopes[0](self.old, self.other, self.array))
-            d = tangent_of(tangents, self.other)
-            if d is not None:
-                total = total + times(d, self.slopes[1](self.old, self.other, self.array))
-        for view in tangents.views(self.array):
-            tangents.keep(self, view, ..., view)
-            view[...] = total
-
-    def shown(self) -> str:
-        return f"i{getattr(self.function, '__name__', 'op')}"
-
-
-class AddedAt(Write):
-    """``np.add.at(array, index, value)``."""
-
-    __slots__ = ()
-
-    def __init__(self, array: np.ndarray, index: Any, old: np.ndarray, value: Any) -> None:
-        super().__init__(array, index, old, value, None)
-
-    def pull(self, sweep: Any, slot: int) -> None:
-        self.again()
-        if sweep.tape.holds(self.value):
-            sweep.add(self.value, sum(v[self.index] for v in sweep.views(self.array)))
-
-    def again(self) -> None:
-        now = self.array.copy()
-        self.array[...] = self.old
-        self.old = now
-
-    def push(self, tangents: Any, slot: int) -> None:
-        d = tangent_of(tangents, self.value)
-        if d is not None:
-            for view in tangents.views(self.array):
-                tangents.keep(self, view, ..., view)
-                np.add.at(view, self.index, d)
-
-    def shown(self) -> str:
-        return "add.at"

@@ -14,10 +14,10 @@ from adcompiler.record.arrays import (
     without_override,
 )
 from adcompiler.record.derived import derived, holds_derived, plain, plain_in, through
-from adcompiler.record.entries import AddedAt, Linear
+from adcompiler.record.entries import Linear
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.items import of_array, position, write
-from adcompiler.record.operators import enter, is_of_objects, note_text
+from adcompiler.record.items import kept_index, of_array, position, write
+from adcompiler.record.operators import NUMERIC, enter, is_of_objects, note_text
 from adcompiler.record.protocols import natively
 from adcompiler.record.outputs import into, is_recorded, without_out
 from adcompiler.record.single import recorded
@@ -313,21 +313,29 @@ TEXT_METHODS = frozenset({
 })
 
 
+def added_at(array: np.ndarray, index: Any, values: Any) -> np.ndarray:
+    """Return an array after values were added to elements of it."""
+    np.add.at(array, index, values)
+    return array
+
+
 def multiply_at(function: Any, args: tuple[Any, ...]) -> Any:
     """Do ``ufunc.at``."""
     args = tuple(map(plain, args))
     array, index = args[0], args[1]
     tape = RECORDING.tape
     if function is np.add and len(args) == 3 and (tape.holds(args) or tape.is_held(array)):
-        old = array.copy()
-        if not isinstance(args[2], (np.ndarray, np.generic, float, int, complex)):
-            args = (array, index, HOOKS["gathered"](args[2]))
-        np.add.at(array, index, args[2])
-        if tape.holds(args[2]) or tape.is_active(array):
-            tape.activate(array)
-            tape.entries.append(AddedAt(array, index, old, args[2]))
-        else:
-            HOOKS["log"](array, old)
+        index, values = kept_index(index), args[2]
+        if not isinstance(values, (np.ndarray, *NUMERIC)):
+            values = HOOKS["gathered"](values)
+        made = added_at(array.copy(), index, values)
+        part = added_at(np.zeros_like(array), index, values)
+        if tape.is_active(values):
+            enter(Linear("add.at", values, part, lambda d: added_at(np.zeros_like(part), index, d),
+                         lambda g: g[index]))
+        total = HOOKS["add"](array, part)
+        np.copyto(total, made)  # in which each element is rounded as Python does it
+        write(array, ..., total)
         return None
     if tape.holds(args) or tape.is_held(array):
         raise refused(f"`np.{function.__name__}.at` with values that carry a derivative",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.record.derived import is_derived
-from adcompiler.record.entries import Elementwise, InPlace, Product
+from adcompiler.record.entries import Elementwise, Product
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import (
     PLAIN, UFUNCS, defined_in_python, followed, method_of, native_operator, natively, reflected,
@@ -298,25 +298,18 @@ def in_place(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 def into(op: Callable[[Any, Any], Any], base: Any, a: np.ndarray, b: Any) -> Any:
     """Return an array after an operator has written into it."""
     tape = RECORDING.tape
-    active = tape.is_active(a) or tape.is_active(b)
-    if not active and not tape.is_held(a):
-        return op(a, b)
-    slopes = BINARY.get(base)
-    if is_of_objects(a) or (active and (slopes is None or (
-        isinstance(b, np.ndarray) and np.may_share_memory(a, b)))):
+    if tape.is_active(a) or tape.is_active(b) or is_of_objects(a):
         made = binary(base, a, b)
+        if np.shape(made) != a.shape or not np.can_cast(np.result_type(made), a.dtype, "same_kind"):
+            op(a.copy(), b)  # raises
         HOOKS["setitem"](made, a, ...)
         return a
-    old = a.copy()
+    old = a.copy() if tape.is_held(a) else None
     op(a, b)
-    tape.note_written(a, ...)
-    if not active or slopes is None:
+    if old is None:
+        tape.note_written(a, ...)
+    else:
         HOOKS["log"](a, old)
-        return a
-    tape.activate(a)
-    if isinstance(b, np.ndarray):
-        tape.hold(b)
-    tape.entries.append(InPlace(op, base, a, old, b, slopes))
     return a
 
 

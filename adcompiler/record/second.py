@@ -16,8 +16,7 @@ import numpy as np
 from adcompiler.errors import ADError
 from adcompiler.ops.homes import display_name
 from adcompiler.record.entries import (
-    AddedAt, Elementwise, Gather, Gathered, InPlace, Linear, Made, Product, Write, conjugate,
-    tangent_of,
+    Elementwise, Gather, Gathered, Linear, Made, Product, Write, conjugate,
 )
 from adcompiler.record.shadows import Sweep
 from adcompiler.record.single import Single, form_of, plainly, tangents_in
@@ -214,16 +213,8 @@ def of_linear(sweep: DualSweep, entry: Linear, slot: int) -> None:
 def of_product(sweep: DualSweep, entry: Product, slot: int) -> None:
     """Pull back through a matrix product."""
     found = sweep.taken(entry, slot)
-    if found is None:
-        return
-    g, d = found
-    a, b = entry.a, entry.b
-    da, db = tangent_of(sweep.t, a), tangent_of(sweep.t, b)
-    of_a, of_b = entry.cotangents
-    if sweep.tape.is_active(a):
-        sweep.add(a, of_a(g, b), of_a(d, b) + (0.0 if db is None else of_a(g, db)))
-    if sweep.tape.is_active(b):
-        sweep.add(b, of_b(g, a), of_b(d, a) + (0.0 if da is None else of_b(g, da)))
+    if found is not None:
+        pushed_again(sweep, operator.matmul, (entry.a, entry.b), {}, *found)
 
 
 def of_gather(sweep: DualSweep, entry: Gather, slot: int) -> None:
@@ -240,18 +231,6 @@ def of_write(sweep: DualSweep, entry: Write, slot: int) -> None:
     entry.pull(sweep.d, slot)
 
 
-def of_in_place(sweep: DualSweep, entry: InPlace, slot: int) -> None:
-    """Pull back through an operator in place."""
-    sweep.swap(entry)
-    entry.again()
-    tape = sweep.tape
-    if not tape.is_marked(entry.array):
-        return
-    found = sweep.taken_array(entry.array)
-    if found is not None:
-        pushed_again(sweep, entry.base, (entry.array, entry.other), {}, *found)
-
-
 def of_single(sweep: DualSweep, entry: Single, slot: int) -> None:
     """Pull back through a call of a function with a rule."""
     g, some = entry.cotangent(sweep.g, entry.outs)
@@ -265,6 +244,5 @@ def of_single(sweep: DualSweep, entry: Single, slot: int) -> None:
 
 PULLS: dict[type, Callable[[DualSweep, Any, int], None]] = {
     Elementwise: of_elementwise, Linear: of_linear, Product: of_product, Gather: of_gather,
-    Gathered: of_gather, Write: of_write, AddedAt: of_write, InPlace: of_in_place,
-    Single: of_single,
+    Gathered: of_gather, Write: of_write, Single: of_single,
 }
