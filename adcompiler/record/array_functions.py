@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.arrays import UFUNC_METHODS, as_array
+from adcompiler.record.arrays import as_array
 from adcompiler.record.derived import derived, is_derived
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.items import Broadcast, getitem, iterate, setitem
@@ -29,7 +29,7 @@ def apply_unique(ar: Any, *args: Any, **kwargs: Any) -> Any:
     array = as_array(ar)
     found = np.unique(array, **{**given, "return_index": True})
     axis = given.get("axis")
-    flat = UFUNC_METHODS["call"](np.ravel, array) if axis is None else array
+    flat = HOOKS["call"](np.ravel, array) if axis is None else array
     values = getitem(flat, (*(slice(None),) * ((axis or 0) % array.ndim), found[1]))
     rest = found[1:] if given.get("return_index") else found[2:]
     return (values, *rest) if rest else values
@@ -95,7 +95,7 @@ def apply_copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = Tr
         setitem(src, dst, ...)
     else:
         chosen = np.broadcast_to(where, dst.shape)
-        shaped = UFUNC_METHODS["call"](np.broadcast_to, src, dst.shape)
+        shaped = HOOKS["call"](np.broadcast_to, src, dst.shape)
         setitem(getitem(shaped, chosen), dst, chosen)
 
 

@@ -22,8 +22,6 @@ from adcompiler.record.slopes import BINARY, UNARY
 from adcompiler.record.tape import NUMBERS, RECORDING, refused
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 
-UFUNC_METHODS: dict[str, Callable[..., Any]] = {}
-"""The hook for calls, which stands in a module that imports this one."""
 BY_OPERATOR: dict[Any, str] = {np.matmul: "matmul"}
 """Functions whose hooks are those of operators."""
 
@@ -41,7 +39,7 @@ def of_ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if override is not None:
         if given is not None:
             kwargs = {**kwargs, "out": given}
-        result = UFUNC_METHODS["call"](override[0], override[1], function, "__call__", *args,
+        result = HOOKS["call"](override[0], override[1], function, "__call__", *args,
                                        **kwargs)
         return result
     return without_override(function, args, kwargs)
@@ -57,7 +55,7 @@ def without_override(
         args, kwargs = args[: function.nin], {**kwargs, "out": args[function.nin :]}
         out = kwargs["out"]
     if out is Ellipsis or (isinstance(out, tuple) and out[0] is Ellipsis):  # never a number
-        found = UFUNC_METHODS["call"](function, *args, **{**kwargs, "out": None})
+        found = HOOKS["call"](function, *args, **{**kwargs, "out": None})
         return found if isinstance(found, np.ndarray) else array_of(found)
     if isinstance(out, tuple) and all(each is None for each in out):
         kwargs, out = {**kwargs, "out": None}, None
@@ -132,7 +130,7 @@ def with_out(
     rest = {k: v for k, v in kwargs.items() if k not in ("out", "where", "casting")}
     where = kwargs.get("where", True)
     with np.errstate(all="ignore") if where is not True else nullcontext():
-        result = UFUNC_METHODS["call"](function, *args, **rest)
+        result = HOOKS["call"](function, *args, **rest)
     if where is not True:
         chosen = np.broadcast_to(where, target.shape)
         result = of_array(broadcast(result, target.shape), chosen)
@@ -197,7 +195,7 @@ def listed(value: Any, numbers: bool = False) -> Any:
     if like is not None:
         return like(value)
     if numbers and followed(value, "__float__") is not None:
-        return UFUNC_METHODS["call"](float, value)
+        return HOOKS["call"](float, value)
     found = HOOKS["iterate"](value)
     if found is value and not isinstance(value, Sequence):
         return value
@@ -268,7 +266,7 @@ def as_array(
     cls: Any = type(value)
     like = method_of(cls, "__array__")
     if like is not None:
-        return as_array(UFUNC_METHODS["call"](like, value), dtype, always=always, **options)
+        return as_array(HOOKS["call"](like, value), dtype, always=always, **options)
     if not isinstance(value, (list, tuple)):
         view = natively(np.asarray, value)
         if tape.is_active_array(view):  # it shows its memory

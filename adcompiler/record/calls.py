@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.record.arrays import UFUNC_METHODS, of_ufunc
+from adcompiler.record.arrays import of_ufunc
 from adcompiler.record.attributes import OF_OBJECTS
 from adcompiler.record.checkpoints import CHECKPOINTS
 from adcompiler.record.classes import made_by_new, made_of, of_class
@@ -28,7 +28,7 @@ from adcompiler.record.known import (
 from adcompiler.record.methods import of_array_method, ufunc_method
 from adcompiler.record.functions import HOOKS, MADE, hooked, is_rewritten, rewritten
 from adcompiler.record.movers import MOVERS, OF_METHODS, moved
-from adcompiler.record.entries import Elementwise
+from adcompiler.record.entries import Elementwise, mapped
 from adcompiler.record.operators import NUMERIC, enter
 from adcompiler.record.slopes import BINARY, UNARY
 from adcompiler.record.protocols import UFUNCS, by_its_rule, method_of, natively
@@ -37,9 +37,9 @@ from adcompiler.record.special import SPECIAL
 from adcompiler.record.tape import RECORDING, refused
 from adcompiler.runtime.external import ExternalFunction
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
+from adcompiler.dispatch.trees import leaves
 from adcompiler.errors import ADError, SourceNotFoundError
-from adcompiler.typed.derivatives import MAKERS
-from adcompiler.typed.derivatives import is_derivative
+from adcompiler.typed.derivatives import MAKERS, is_derivative
 
 FUNCTIONS = frozenset({
     types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
@@ -391,7 +391,7 @@ def of_numba(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
         return unknown(function, args, kwargs)
     if not RECORDING.tape.holds((args, kwargs)) and not captures(inside):
         return constant(function, args, kwargs)
-    copies, named = apart((args, kwargs))
+    copies, named = mapped(apart, (args, kwargs))
     try:
         wanted = function(*copies, **named)
     except Exception:
@@ -411,24 +411,16 @@ def of_numba(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
 
 
 def apart(value: Any) -> Any:
-    """Return copies of what numba may write into."""
-    if isinstance(value, np.ndarray):
-        return np.array(value)
-    if type(value) in (tuple, list):
-        return type(value)(map(apart, value))
-    return {k: apart(v) for k, v in value.items()} if type(value) is dict else value
+    """Return a copy of what numba may write into."""
+    return np.array(value) if isinstance(value, np.ndarray) else value
 
 
 def agrees(one: Any, two: Any) -> bool:
     """Say whether two values hold the same numbers, but for rounding."""
-    if isinstance(one, (np.ndarray, *NUMERIC)) and isinstance(two, (np.ndarray, *NUMERIC)):
-        return np.shape(one) == np.shape(two) and bool(
-            np.allclose(one, two, rtol=1e-9, atol=1e-300, equal_nan=True))
-    if isinstance(one, (tuple, list)) and isinstance(two, (tuple, list)):
-        return len(one) == len(two) and all(map(agrees, one, two))
-    if isinstance(one, dict) and isinstance(two, dict):
-        return one.keys() == two.keys() and all(agrees(one[k], two[k]) for k in one)
-    return one is two or (isinstance(one, str) and one == two)
+    ours, theirs = list(leaves(one)), list(leaves(two))
+    return len(ours) == len(theirs) and all(
+        np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=1e-9, atol=1e-300, equal_nan=True)
+        for a, b in zip(ours, theirs, strict=True))
 
 
 def of_wrapper(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -488,5 +480,4 @@ def of_external(function: ExternalFunction, args: tuple[Any, ...], kwargs: dict[
     return recorded(function, args, kwargs, lambda: function(*args, **kwargs))
 
 
-UFUNC_METHODS["call"] = call
 SPECIAL.update(CHECKPOINTS)

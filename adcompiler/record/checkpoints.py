@@ -11,18 +11,17 @@ import collections
 import copy
 import math
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from adcompiler.dispatch.trees import children
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.record.entries import Made, Write
+from adcompiler.record.entries import Made, Write, leaves
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.shadows import Sweep
 from adcompiler.record.known import is_full
-from adcompiler.record.tape import LEFT, NUMBERS, RECORDING, Tape, leave, place, refused
+from adcompiler.record.tape import LEFT, RECORDING, Tape, leave, place, refused
 from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop, recomputed, slots_for
 
 
@@ -160,7 +159,7 @@ def run(call: Callable[[], Any], outer: Tape) -> tuple[Inner, list[Any]]:
     try:
         inner.result = call()
         inner.check()
-        outs = {id(out): out for out in made_by(inner.result) if is_new(inner, out)}
+        outs = {id(out): out for out in leaves(inner.result) if is_new(inner, out)}
     finally:
         RECORDING.tape = before
         if before is outer:
@@ -168,15 +167,6 @@ def run(call: Callable[[], Any], outer: Tape) -> tuple[Inner, list[Any]]:
     if inner.refusal is not None:
         raise inner.refusal
     return inner, list(outs.values())
-
-
-def made_by(value: Any) -> Iterator[Any]:
-    """Iterate over the numbers and arrays in a result."""
-    if isinstance(value, (np.ndarray, *NUMBERS)):
-        yield value
-    else:
-        for part in children(value).values():
-            yield from made_by(part)
 
 
 def is_new(inner: Inner, out: Any) -> bool:
@@ -225,17 +215,12 @@ def rerun(call: Callable[[], Any], given: Any) -> Any:
             places.append((out, -1))
         else:
             places.append((out, tape.start(out)))
-    hold(tape, given)
+    for part in leaves(given):  # what is written into it is undone before the call
+        if isinstance(part, np.ndarray):
+            tape.hold(part)
     if outs:
         tape.entries.append(Rerun(call, places))
     return result
-
-
-def hold(tape: Tape, value: Any) -> None:
-    """Note the arrays that a call is given: what is written into them is undone before it."""
-    for part in made_by(value):
-        if isinstance(part, np.ndarray):
-            tape.hold(part)
 
 
 def apply_checkpoint(function: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -107,7 +107,7 @@ class Copies:
             return value
         self.enter(value, made, apart)
         if apart and not is_a(made, (tuple, np.ndarray)):
-            self.several.setdefault(id(value), []).append((made, items_of(made)))
+            self.several.setdefault(id(value), []).append((made, contents(made)))
         return made
 
     def fill(self, value: Any, made: Any, apart: bool) -> None:
@@ -133,8 +133,8 @@ class Copies:
         """Refuse changes of a container that stands in several places."""
         for made in self.several.values():
             if len(made) > 1 and any(
-                len(items_of(one)) != len(items) or any(
-                    a is not b for a, b in zip(items_of(one), items, strict=True))
+                len(contents(one)) != len(items) or any(
+                    a is not b for a, b in zip(contents(one), items, strict=True))
                 for one, items in made
             ):
                 raise refused(
@@ -197,20 +197,20 @@ class HandedOut(Copies):
         if is_a(value, CONSTANTS) or id(value) in seen:
             return False
         seen.add(id(value))
-        if is_a(value, (tuple, list)):
-            parts = list(value)
-        elif is_a(value, dict):
-            parts = list(dict.values(value))
-        else:
-            parts = list(state_of(value).values()) if is_record(value) else []
-        return any(self.is_of_run(part, seen) for part in parts)
+        return any(self.is_of_run(part, seen) for part in contents(value))
 
 
-def items_of(value: Any) -> list[Any]:
-    """Return what a container holds."""
-    if isinstance(value, list):
-        return list(value)
-    return list(value.values() if isinstance(value, dict) else state_of(value).values())
+def contents(value: Any) -> list[Any]:
+    """Return what a container, a bound method or an instance holds; nothing for other values."""
+    if is_a(value, tuple):
+        return list(tuple.__iter__(value))
+    if is_a(value, list):
+        return list(list.__iter__(value))
+    if is_a(value, dict):
+        return list(dict.values(value))
+    if is_a(value, types.MethodType):
+        return [value.__self__]
+    return list(state_of(value).values()) if is_record(value) else []
 
 
 def arrays_in(value: Any, seen: set[int] | None = None) -> list[np.ndarray]:
@@ -223,17 +223,7 @@ def arrays_in(value: Any, seen: set[int] | None = None) -> list[np.ndarray]:
     if id(value) in seen:
         return []
     inner = seen | {id(value)}
-    if is_a(value, tuple):
-        parts = list(tuple.__iter__(value))
-    elif is_a(value, list):
-        parts = list(list.__iter__(value))
-    elif is_a(value, dict):
-        parts = list(dict.values(value))
-    elif is_a(value, types.MethodType):
-        parts = [value.__self__]
-    else:
-        parts = list(state_of(value).values()) if is_record(value) else []
-    return [array for part in parts for array in arrays_in(part, inner)]
+    return [array for part in contents(value) for array in arrays_in(part, inner)]
 
 
 class Memory:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.record.entries import mapped
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import method_of, natively
 from adcompiler.record.tape import NUMBERS, RECORDING, refused
@@ -146,7 +147,8 @@ def through(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     names = {name: plain_in(value) for name, value in kwargs.items()}
     result = HOOKS["call"](function, *map(plain_in, args), **names)
     try:
-        probe = function(*map(bare_in, args), **{k: bare_in(v) for k, v in kwargs.items()})
+        given, named = mapped(bare, (args, kwargs))
+        probe = function(*given, **named)
     except Exception as error:
         raise refused(
             f"`{getattr(function, '__name__', function)}` of an array of the class "
@@ -169,14 +171,12 @@ def as_probed(result: Any, probe: Any, obj: Any) -> Any:
     return result
 
 
-def bare_in(value: Any) -> Any:
-    """Return a value with copies of arrays in it, those of derived classes as probes."""
-    if isinstance(value, np.ndarray):
-        copy = np.array(np.ndarray.view(value, np.ndarray))
-        return copy.view(Probe) if is_derived(value) else copy
-    if type(value) in (list, tuple):
-        return type(value)(map(bare_in, value))
-    return value
+def bare(value: Any) -> Any:
+    """Return a copy of an array, of one of a derived class as a probe."""
+    if not isinstance(value, np.ndarray):
+        return value
+    copy = np.array(np.ndarray.view(value, np.ndarray))
+    return copy.view(Probe) if is_derived(value) else copy
 
 
 HARMLESS = frozenset({

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from adcompiler.record.tape import Entry
+from adcompiler.dispatch.trees import children
+from adcompiler.record.tape import NUMBERS, Entry
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 
 
@@ -45,6 +46,40 @@ def plain(value: Any) -> Any:
     if isinstance(value, int):
         return int.__add__(value, 0)
     return complex.__mul__(value, 1.0) if isinstance(value, complex) else value
+
+
+def pairs(value: Any, tree: Any) -> Iterator[tuple[Any, Any]]:
+    """Iterate over the numbers and arrays of a value, each with what stands in a tree for it.
+
+    Where the tree has None there is nothing.
+    """
+    if tree is None:
+        return
+    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+        for place in np.ndindex(value.shape):
+            yield from pairs(value[place], np.asarray(tree)[place])
+    elif isinstance(value, (np.ndarray, *NUMBERS)):
+        yield value, tree
+    else:
+        beside = children(tree)
+        for key, part in children(value).items():
+            yield from pairs(part, beside.get(key))
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Iterate over the numbers and arrays of a value."""
+    for leaf, _ in pairs(value, value):
+        yield leaf
+
+
+def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    """Return lists, tuples and dicts with a function of what they hold, however deep."""
+    cls = type(value)
+    if cls is list or cls is tuple:
+        return cls([mapped(function, item) for item in value])
+    if cls is dict:
+        return {key: mapped(function, item) for key, item in value.items()}
+    return function(value)
 
 
 class Made(Entry):

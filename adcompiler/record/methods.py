@@ -10,7 +10,7 @@ import numpy as np
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.arrays import (
-    UFUNC_METHODS, converted, copied, of_ufunc, overriding, refuse_objects, renewed,
+    converted, copied, of_ufunc, overriding, refuse_objects, renewed,
     without_override,
 )
 from adcompiler.record.derived import derived, holds_derived, plain, plain_in, through
@@ -35,7 +35,7 @@ def of_array_method(
     descriptor = getattr(np.ndarray if isinstance(array, np.ndarray) else type(array), name)
     inputs, named, out = without_out(descriptor, (array, *args), kwargs)
     if is_recorded(inputs, named, out):
-        return into(out, UFUNC_METHODS["call"](function, *inputs[1:], **named))
+        return into(out, HOOKS["call"](function, *inputs[1:], **named))
     known = name in INERT_METHODS or name in TEXT_METHODS
     if not known and holds_derived((array, *args)) and any(
         map(tape.holds, (array, *args, *kwargs.values()))
@@ -171,7 +171,7 @@ def array_function(
     """Do what ``ndarray.__array_function__`` does: call the implementation."""
     if not all(issubclass(cls, np.ndarray) for cls in types):
         return NotImplemented
-    return UFUNC_METHODS["call"](function._implementation, *args, **kwargs)
+    return HOOKS["call"](function._implementation, *args, **kwargs)
 
 
 def array_wrap(
@@ -221,7 +221,7 @@ def sort(array: np.ndarray, *args: Any, **kwargs: Any) -> None:
     if not tape.is_held(array):
         array.sort(*args, **kwargs)
         return
-    write(array, ..., UFUNC_METHODS["call"](np.sort, copied(array), *args, **kwargs))
+    write(array, ..., HOOKS["call"](np.sort, copied(array), *args, **kwargs))
 
 
 def partition(array: np.ndarray, *args: Any, **kwargs: Any) -> None:
@@ -231,7 +231,7 @@ def partition(array: np.ndarray, *args: Any, **kwargs: Any) -> None:
     if not tape.is_held(array):
         array.partition(*args, **kwargs)
         return
-    write(array, ..., UFUNC_METHODS["call"](np.partition, copied(array), *args, **kwargs))
+    write(array, ..., HOOKS["call"](np.partition, copied(array), *args, **kwargs))
 
 
 def total(array: np.ndarray, axis: Any = None, **kwargs: Any) -> Any:
@@ -276,8 +276,8 @@ def put(array: np.ndarray, indices: Any, values: Any, mode: Any = "raise") -> No
         array.put(indices, values, mode)
         return
     places = np.take(np.arange(array.size), indices, mode=mode).ravel()
-    given = UFUNC_METHODS["call"](np.asarray, values)
-    given = UFUNC_METHODS["call"](np.resize, given, places.shape)
+    given = HOOKS["call"](np.asarray, values)
+    given = HOOKS["call"](np.resize, given, places.shape)
     write(array, np.unravel_index(places, array.shape), given)
 
 
@@ -354,7 +354,7 @@ def ufunc_method(
         out = kwargs.get("out")
         if out is not None and not isinstance(out, tuple):
             kwargs = {**kwargs, "out": (out,)}
-        return UFUNC_METHODS["call"](override[0], override[1], function, name, *args, **kwargs)
+        return HOOKS["call"](override[0], override[1], function, name, *args, **kwargs)
     if name == "at":
         return multiply_at(function, args)
     tape = RECORDING.tape
@@ -376,5 +376,5 @@ def ufunc_method(
         kwargs = dict(kwargs)
         if name == "reduce" and "axis" not in kwargs and len(args) < 2:
             kwargs["axis"] = 0
-        return UFUNC_METHODS["call"](other, *args, **kwargs)
+        return HOOKS["call"](other, *args, **kwargs)
     raise refused(f"`{display_name(bound)}`, which has no rule", "write a loop", "missing-rule")

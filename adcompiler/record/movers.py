@@ -202,7 +202,7 @@ def apply_dict(*args: Any, **kwargs: Any) -> Any:
 
 def apply_deepcopy(value: Any, memo: Any = None) -> Any:
     """Return a deep copy: what carries a derivative is copied, recorded."""
-    return DeepCopies(deep=True).of(value)
+    return DeepCopies().of(value)
 
 
 def apply_copy(value: Any) -> Any:
@@ -224,7 +224,7 @@ def apply_copy(value: Any) -> Any:
 class DeepCopies:
     """Copies what an object holds; ``known`` are the copies by the identity of the originals."""
 
-    def __init__(self, deep: bool) -> None:
+    def __init__(self) -> None:
         self.known: dict[int, tuple[Any, Any]] = {}
 
     def of(self, value: Any) -> Any:

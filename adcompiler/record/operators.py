@@ -14,7 +14,6 @@ from adcompiler.record.entries import Elementwise, Product
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import (
     PLAIN, UFUNCS, defined_in_python, followed, method_of, native_operator, natively, reflected,
-    unpackable,
 )
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import BINARY, UNARY, inverse
@@ -279,7 +278,7 @@ def in_place(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         if type(a) is list and isinstance(b, (np.ndarray, np.generic)):
             return hook(a, b)  # arrays come before lists
         if type(a) in (list, set, dict, str, tuple):
-            return op(a, unpackable(b) if type(a) is list and name == "iadd" else b)
+            return op(a, HOOKS["iterate"](b) if type(a) is list and name == "iadd" else b)
         method = followed(a, f"__{name.rstrip('_')}__")
         if method is not None:
             made = method(a, b)

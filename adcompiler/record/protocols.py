@@ -276,11 +276,6 @@ def name_of(function: Any) -> str:
     return f"`{getattr(function, '__qualname__', type(function).__name__)}`"
 
 
-def unpackable(value: Any) -> Any:
-    """Return what C may iterate over: arrays as lists of their recorded items."""
-    return HOOKS["iterate"](value)
-
-
 def managed(manager: Any) -> Any:
     """Return a context manager whose methods in Python are rewritten."""
     if isinstance(manager, Undifferentiated):

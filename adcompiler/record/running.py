@@ -18,6 +18,7 @@ from adcompiler.dispatch.linear_maps import Half, Pullback
 from adcompiler.dispatch.trees import children
 from adcompiler.errors import ArgumentsError
 from adcompiler.record.copies import Copies
+from adcompiler.record.entries import leaves, pairs
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.shadows import Sweep, Tangents
 from adcompiler.record.tape import (
@@ -25,7 +26,6 @@ from adcompiler.record.tape import (
 )
 from adcompiler.runtime.records import carries_derivative, is_record, record
 from adcompiler.runtime.batches import no_seeds, none_of, one_zero
-from adcompiler.structs import dataclass
 
 Wanted = Sequence[tuple[int, tuple[Any, ...]]]
 """Positions of what is differentiated, with steps to the part."""
@@ -55,8 +55,12 @@ class Recorded:
         self.copies = Copies(values, {i for i, _ in wanted}, self.tape)
         self.values = self.copies.values
         parts = [part_at(self.values[i], steps) for i, steps in wanted]
-        for part in parts:
-            self.enter(part)
+        for value in leaves(parts):
+            if isinstance(value, np.ndarray):
+                if value.dtype.kind in "fc":
+                    self.tape.start_array(value)
+            elif id(value) not in self.tape.ids:
+                self.tape.start(value)
         self.given = [frozen(part) for part in parts]
         RECORDING.tape = self.tape
         try:
@@ -82,29 +86,14 @@ class Recorded:
                     "an array that is written, and that overlaps another argument or, in forward "
                     "mode, is one", "pass copies", "aliases")
 
-    def enter(self, value: Any) -> None:
-        """Enter the numbers and arrays of an argument into the tape."""
-        if isinstance(value, np.ndarray):
-            if value.dtype.hasobject:
-                for place in np.ndindex(value.shape):
-                    self.enter(value[place])
-            elif value.dtype.kind in "fc":
-                self.tape.start_array(value)
-        elif isinstance(value, NUMBERS):
-            if id(value) not in self.tape.ids:
-                self.tape.start(value)
-        else:
-            for part in children(value).values():
-                self.enter(part)
-
     # -- reverse -------------------------------------------------------------------------------
 
     def pulled(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of what is differentiated for one of the value."""
         sweep = Sweep(self.tape)
-        self.give(sweep, self.value, cotangent)
+        self.start(sweep, cotangent)
         sweep.run()
-        return tuple(self.found(sweep, part) for part in self.given)
+        return self.found(sweep)
 
     def pulled_along(
         self, cotangent: Any, given: Sequence[Any]
@@ -113,40 +102,25 @@ class Recorded:
         from adcompiler.record.second import DualSweep
 
         sweep = DualSweep(self.tape, self.along(given, second=True))
-        self.give(sweep.g, self.value, cotangent)
+        self.start(sweep.g, cotangent)
         sweep.run()
-        return (tuple(self.found(sweep.g, part) for part in self.given),
-                tuple(self.found(sweep.d, part) for part in self.given))
+        return self.found(sweep.g), self.found(sweep.d)
 
-    def give(self, sweep: Sweep, value: Any, g: Any) -> None:
-        """Set the cotangent of a part of the value."""
-        if g is None:
-            return
-        if isinstance(value, (np.ndarray, *NUMBERS)):
-            if not isinstance(value, np.ndarray) or not value.dtype.hasobject:
-                sweep.add(value, g)
-            else:
-                for place in np.ndindex(value.shape):
-                    self.give(sweep, value[place], np.asarray(g)[place])
-            return
-        for key, part in children(value).items():
-            self.give(sweep, part, child(g, key, value))
+    def start(self, sweep: Sweep, cotangent: Any) -> None:
+        """Set the cotangent of the value."""
+        for part, g in pairs(self.value, cotangent):
+            sweep.add(part, g)
 
-    def found(self, sweep: Sweep, value: Any) -> Any:
-        """Return the cotangent of an argument, in its structure."""
-        if isinstance(value, np.ndarray):
-            if value.dtype.kind not in "fc":
-                return np.zeros(value.shape)
-            return self.found_beside(sweep, value)
-        if isinstance(value, NUMBERS):
-            g = sweep.numbers[self.tape.ids[id(value)]]
-            return like(g, value)
-        if isinstance(value, (bool, int, str)) or value is None:
-            return 0.0 if isinstance(value, int) else None
-        assert isinstance(value, Frozen)
-        parts = {key: self.found(sweep, part) for key, part in value.parts.items()}
-        return assembled(value.like, {
-            key: part if key in value.carrying else None for key, part in parts.items()})
+    def found(self, sweep: Sweep) -> tuple[Any, ...]:
+        """Return the cotangents of what is differentiated, in its structure."""
+
+        def of_leaf(value: Any) -> Any:
+            if isinstance(value, np.ndarray):
+                return self.found_beside(sweep, value) if value.dtype.kind in "fc" else (
+                    np.zeros(value.shape))
+            return like(sweep.numbers[self.tape.ids[id(value)]], value)
+
+        return tuple(built(of_leaf, part) for part in self.given)
 
     def found_beside(self, sweep: Sweep, array: np.ndarray) -> np.ndarray:
         """Return the cotangent of an argument that is an array.
@@ -165,7 +139,17 @@ class Recorded:
 
     def pushed(self, given: Sequence[Any]) -> Any:
         """Return the tangent of the value for tangents of what is differentiated."""
-        return self.tangent_of(self.along(given), self.value)
+        tangents = self.along(given)
+
+        def of_leaf(value: Any) -> Any:
+            if not isinstance(value, np.ndarray):
+                slot = self.tape.slot(value)
+                return like(0.0 if slot is None else tangents.numbers[slot], value)
+            if value.dtype.kind in "fc" and self.tape.is_active_array(value):
+                return np.array(tangents.beside(value))
+            return np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float)
+
+        return built(of_leaf, self.value)
 
     def along(self, given: Sequence[Any], second: bool = False) -> Tangents:
         """Return the tangents of all that the tape holds, for those of what is differentiated.
@@ -175,8 +159,11 @@ class Recorded:
         """
         entries = self.tape.entries
         tangents = Tangents(self.tape, second)
-        for part, d in zip(self.given, given, strict=True):
-            self.lay(tangents, part, d)
+        for value, d in pairs(self.given, given):
+            if not isinstance(value, np.ndarray):
+                tangents.numbers[self.tape.ids[id(value)]] = d
+            elif value.dtype.kind in "fc":
+                tangents.put(value, d)
         for entry in reversed(entries):
             if type(entry) is not tuple:
                 entry.again()
@@ -193,35 +180,6 @@ class Recorded:
                 if type(entry) is not tuple:
                     entry.again()
 
-    def lay(self, tangents: Tangents, value: Any, d: Any) -> None:
-        """Set the tangents of an argument."""
-        if d is None:
-            return
-        if isinstance(value, np.ndarray):
-            if value.dtype.kind in "fc":
-                tangents.put(value, d)
-        elif isinstance(value, NUMBERS):
-            tangents.numbers[self.tape.ids[id(value)]] = d
-        elif isinstance(value, Frozen):
-            for key, part in value.parts.items():
-                self.lay(tangents, part, child(d, key, value.like))
-
-    def tangent_of(self, tangents: Tangents, value: Any) -> Any:
-        """Return the tangent of a part of the value."""
-        if isinstance(value, np.ndarray):
-            if value.dtype.kind in "fc" and self.tape.is_active_array(value):
-                return np.array(tangents.beside(value))
-            return np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float)
-        if isinstance(value, NUMBERS):
-            slot = self.tape.slot(value)
-            return like(0.0 if slot is None else tangents.numbers[slot], value)
-        if isinstance(value, (bool, int, str)) or value is None:
-            return 0.0 if isinstance(value, int) else None
-        return assembled(value, {
-            key: self.tangent_of(tangents, part) if (
-                not is_record(value) or carries_derivative(part)) else None
-            for key, part in children(value).items()})
-
     def handed_out(self) -> Any:
         """Return the value, and leave the arguments as the run leaves them; the tape stays.
 
@@ -235,34 +193,18 @@ class Recorded:
     def close(self, *given: Any) -> None:
         """Note what outlives the recording, but what is ``given`` to the caller."""
         returned: set[int] = set()
-        for value in given:
-            if not isinstance(value, NUMBERS):  # of numbers the caller has copies
-                note(value, returned)
+        for value in given:  # of numbers themselves the caller has copies
+            for part in leaves(None if isinstance(value, NUMBERS) else value):
+                while isinstance(part, np.ndarray) and isinstance(part.base, np.ndarray):
+                    part = part.base
+                returned.add(id(part))
         leave(self.tape, returned)
 
 
-@dataclass(eq=False, slots=True)
-class Frozen:
-    """A container as it was given: what it held, by position, key or name.
-
-    ``like`` is an object of its class, ``carrying`` are the parts that carry a derivative.
-    """
-
-    like: Any
-    parts: dict[Any, Any]
-    carrying: frozenset[Any]
-
-
 def frozen(value: Any) -> Any:
-    """Return what is differentiated as it is before the run, which may change containers."""
-    if isinstance(value, (np.ndarray, *NUMBERS, bool, int, str)) or value is None:
-        return value
-    parts = children(value)
-    is_instance = not isinstance(value, (tuple, list, dict))
-    return Frozen(
-        value, {key: frozen(part) for key, part in parts.items()},
-        frozenset(key for key, part in parts.items()
-                  if not is_instance or carries_derivative(part)))
+    """Return a value with containers of its own, which nobody changes."""
+    parts = {} if isinstance(value, np.ndarray) else children(value)
+    return assembled(value, {key: frozen(part) for key, part in parts.items()}) if parts else value
 
 
 def called(function: Any, values: tuple[Any, ...], parameters: Sequence[Any]) -> Any:
@@ -271,13 +213,15 @@ def called(function: Any, values: tuple[Any, ...], parameters: Sequence[Any]) ->
     return HOOKS["call"](function, *positional, **named)
 
 
-def child(tree: Any, key: Any, like_: Any) -> Any:
-    """Return a part of a cotangent or tangent; None where there is none."""
-    if tree is None:
-        return None
-    if isinstance(like_, (tuple, list, dict)):
-        return tree[key] if not isinstance(tree, dict) else tree.get(key)
-    return getattr(tree, key, None)
+def built(of_leaf: Callable[[Any], Any], value: Any) -> Any:
+    """Return the cotangent, or tangent, of a value, of those of its numbers and arrays."""
+    if isinstance(value, (np.ndarray, *NUMBERS)):
+        return of_leaf(value)
+    if isinstance(value, (bool, int, str)) or value is None:
+        return 0.0 if isinstance(value, int) else None
+    return assembled(value, {
+        key: built(of_leaf, part) if not is_record(value) or carries_derivative(part) else None
+        for key, part in children(value).items()})
 
 
 def assembled(value: Any, parts: dict[Any, Any]) -> Any:
@@ -303,19 +247,6 @@ def like(g: Any, value: Any) -> Any:
     if isinstance(value, complex):
         return complex(g)
     return float(g.real if isinstance(g, complex) else g)
-
-
-def note(value: Any, found: set[int]) -> None:
-    """Collect the numbers and arrays that are given to the caller."""
-    if isinstance(value, NUMBERS):
-        found.add(id(value))
-    elif isinstance(value, np.ndarray):
-        while isinstance(value.base, np.ndarray):
-            value = value.base
-        found.add(id(value))
-    else:
-        for part in children(value).values():
-            note(part, found)
 
 
 def handed_out(value: Any) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from adcompiler.errors import ADError
 from adcompiler.ops.homes import display_name
 from adcompiler.record.entries import (
-    Elementwise, Gather, Gathered, Linear, Made, Product, Write, conjugate,
+    Elementwise, Gather, Gathered, Linear, Made, Product, Write, conjugate, mapped, pairs,
 )
 from adcompiler.record.shadows import Sweep
 from adcompiler.record.single import Single, form_of, plainly, tangents_in
@@ -178,29 +178,16 @@ def pushed_again(
     form = form_of(function, args, kwargs, active)
     tangents = [tangents_in(sweep.t, values[i]) for i in active]
     try:
-        push = form.second(plainly(values), g)
+        push = form.second(mapped(plainly, values), g)
     except ADError as error:
         reason = str(error).split("\n", 1)[0].rpartition(": ")[2]
         raise refused(
             f"the second derivative of `{display_name(function)}`: {reason}",
             "write it with other functions", "missing-rule") from error
     parts, dots = push(*tangents, d)
-    for i, part, dot in zip(active, parts, dots, strict=True):
-        spread(sweep, values[i], part, dot)
-
-
-def spread(sweep: DualSweep, value: Any, g: Any, d: Any) -> None:
-    """Add the cotangent of an argument, which may be a container, and its tangent."""
-    if g is None:
-        return
-    if isinstance(value, (tuple, list)):
-        for item, part, dot in zip(value, g, d, strict=True):
-            spread(sweep, item, part, dot)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            spread(sweep, item, g[key], d[key])
-    else:
-        sweep.add(value, g, d)
+    given = [values[i] for i in active]
+    for (value, part), (_, dot) in zip(pairs(given, parts), pairs(given, dots), strict=True):
+        sweep.add(value, part, dot)
 
 
 def of_linear(sweep: DualSweep, entry: Linear, slot: int) -> None:

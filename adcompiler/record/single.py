@@ -19,7 +19,7 @@ from adcompiler.errors import ADError
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.made_texts import keep_lines
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.record.entries import plain, tangent_of
+from adcompiler.record.entries import leaves, mapped, pairs, plain, tangent_of
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import by_its_rule
 from adcompiler.record.tape import NUMBERS, RECORDING, Entry, Tape, parts_of, refused
@@ -121,8 +121,8 @@ class Single(Entry):
             return
         _, pullback = self.half(*self.given)
         found = pullback(g)
-        for i, part in zip(self.form.active, found, strict=True):
-            self.spread(sweep, self.values[i], part)
+        for value, part in pairs([self.values[i] for i in self.form.active], found):
+            sweep.add(value, part)
 
     def cotangent(self, sweep: Any, out: Any) -> tuple[Any, bool]:
         """Return the cotangent of a result, and whether any of it is not zero."""
@@ -142,36 +142,16 @@ class Single(Entry):
             return g, g != 0
         return None, False
 
-    def spread(self, sweep: Any, value: Any, g: Any) -> None:
-        """Add the cotangent of an argument, which may be a container."""
-        if g is None:
-            return
-        if isinstance(value, (tuple, list)):
-            for item, part in zip(value, g, strict=True):
-                self.spread(sweep, item, part)
-        elif isinstance(value, dict):
-            for key, item in value.items():
-                self.spread(sweep, item, g[key])
-        else:
-            sweep.add(value, g)
-
     def push(self, tangents: Any, slot: int) -> None:
         along = [tangents_in(tangents, self.values[i]) for i in self.form.active]
         _, d = self.form.at("forward", self.given)(*self.given)(*along)
-        self.give(tangents, self.outs, d)
-
-    def give(self, tangents: Any, out: Any, d: Any) -> None:
-        """Set the tangents of a result."""
-        if isinstance(out, (tuple, list)):
-            for i, part in enumerate(out):
-                self.give(tangents, part, None if d is None else d[i])
-        elif isinstance(out, np.ndarray) and out.dtype.kind in "fc":
-            if is_own(out, self):
-                tangents.put(out, 0 if d is None else d)
-        elif isinstance(out, NUMBERS):
-            for number, place in self.slots:
-                if number is out:
-                    tangents.numbers[place] = 0.0 if d is None else d
+        for out, part in pairs(self.outs, d):
+            if not isinstance(out, np.ndarray):
+                for number, place in self.slots:
+                    if number is out:
+                        tangents.numbers[place] = part
+            elif out.dtype.kind in "fc" and is_own(out, self):
+                tangents.put(out, part)
 
     def made(self) -> list[Any]:
         several = isinstance(self.outs, (tuple, list))  # whose numbers have entries of their own
@@ -198,40 +178,19 @@ def tangents_in(tangents: Any, value: Any) -> Any:
     return np.array(d) if isinstance(value, np.ndarray) else d
 
 
-def snapshot(value: Any) -> Any:
-    """Return a container as it is now: what it holds is the same, lists are copied."""
-    if type(value) is list:
-        return [snapshot(item) for item in value]
-    if type(value) is dict:
-        return {key: snapshot(item) for key, item in value.items()}
-    if type(value) is tuple:
-        return tuple(map(snapshot, value))
-    return value
-
-
 def plainly(value: Any) -> Any:
-    """Return numbers and arrays of derived classes, also in containers, as those of plain ones."""
-    cls = type(value)
-    if cls is list or cls is tuple:
-        return cls(map(plainly, value))
-    if cls is dict:
-        return {key: plainly(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray) and cls is not np.ndarray:
-        return np.ndarray.view(value, np.ndarray)
+    """Return a number or array of a derived class as one of a plain class."""
+    if isinstance(value, np.ndarray):
+        return value if type(value) is np.ndarray else np.ndarray.view(value, np.ndarray)
     return plain(value) if isinstance(value, (float, complex)) else value
 
 
 def hold(tape: Tape, value: Any) -> None:
     """Note the arrays that an entry reads."""
-    if isinstance(value, np.ndarray):
-        tape.is_active_array(value)  # refuses what an earlier recording has left
-        tape.hold(value)
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            hold(tape, item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            hold(tape, item)
+    for part in leaves(value):
+        if isinstance(part, np.ndarray):
+            tape.is_active_array(part)  # refuses what an earlier recording has left
+            tape.hold(part)
 
 
 def recorded(
@@ -246,10 +205,10 @@ def recorded(
     if (getattr(function, "__module__", None) or "").partition(".")[0] == "numpy":
         args = tuple(as_numbers(value) for value in args)
         kwargs = {name: as_numbers(value) for name, value in kwargs.items()}
-    values = tuple(snapshot(value) for value in (*args, *kwargs.values()))
+    values = mapped(lambda part: part, (*args, *kwargs.values()))  # lists may change
     active = [i for i, value in enumerate(values) if tape.holds(value)]
     form = form_of(function, args, kwargs, active)
-    given = plainly(values)
+    given = mapped(plainly, values)
     try:
         half = form.at("vjp", given)
     except ADError as error:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.arrays import UFUNC_METHODS
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.items import write
 from adcompiler.record.protocols import natively
@@ -75,7 +74,7 @@ def to_dense(_: Tool, rows: Any, columns: Any, pointers: Any, indices: Any, data
 def add_at(out: np.ndarray, index: Any, data: Any, shape: Any = None) -> None:
     """Add numbers to elements, recorded."""
     view = out if shape is None else out.reshape(shape)
-    UFUNC_METHODS["call"](np.add.at, view, index, data)
+    HOOKS["call"](np.add.at, view, index, data)
 
 
 def coordinates_to_dense(_: Tool, rows: Any, columns: Any, count: Any, row: Any, column: Any,

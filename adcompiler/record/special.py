@@ -15,7 +15,7 @@ import numpy as np
 
 from adcompiler.ops.homes import display_name
 from adcompiler.record.arrays import (
-    UFUNC_METHODS, as_array, renewed,
+    as_array, renewed,
 )
 from adcompiler.record.array_functions import OF_ARRAYS
 from adcompiler.record.attributes import (
@@ -66,7 +66,7 @@ def of_other(function: Any, args: tuple[Any, ...]) -> Any:
         method = followed(args[0], "__float__") if not isinstance(args[0], float) else None
         if method is not None:
             args = (method(args[0]), *args[1:])
-            return UFUNC_METHODS["call"](function, *args)
+            return HOOKS["call"](function, *args)
     if not any(map(tape.holds, args)):
         return natively(function, *args)
     return recorded(function, args, {})
@@ -187,7 +187,7 @@ def picked(function: Callable[..., Any], better: str) -> Callable[..., Any]:
 def apply_abs(x: Any, /) -> Any:
     """Return an absolute value."""
     if isinstance(x, np.ndarray):
-        return UFUNC_METHODS["call"](np.absolute, x)
+        return HOOKS["call"](np.absolute, x)
     return of_math(abs, OF_MATH[abs])(x)
 
 
