@@ -12,7 +12,7 @@ import numpy as np
 from adcompiler.record.arrays import as_array
 from adcompiler.record.derived import derived, is_derived
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.items import Broadcast, getitem, iterate, setitem
+from adcompiler.record.items import getitem, iterate, setitem
 from adcompiler.record.methods import average, put, total
 from adcompiler.record.outputs import into, is_recorded, without_out
 from adcompiler.record.protocols import natively
@@ -42,13 +42,6 @@ def apply_broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     given = as_array(array)
     view = np.broadcast_to(given, shape)
     return derived(view, type(array), array) if subok and is_derived(array) else view
-
-
-def apply_broadcast(*args: Any) -> Any:
-    """Return the shape that arrays have together."""
-    if not RECORDING.tape.holds(args):
-        return natively(np.broadcast, *args)
-    return Broadcast(np.broadcast_shapes(*map(np.shape, args)), len(args))
 
 
 def of_array_sum(function: Any, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -107,7 +100,7 @@ def apply_fromiter(items: Any, dtype: Any, count: int = -1) -> Any:
 
 OF_ARRAYS: dict[Any, Callable[..., Any]] = {
     np.fromiter: apply_fromiter, np.unique: apply_unique, np.broadcast_to: apply_broadcast_to,
-    np.broadcast: apply_broadcast, np.sum: of_array_sum(np.sum, total),
+    np.broadcast: partial(natively, np.broadcast), np.sum: of_array_sum(np.sum, total),
     np.mean: of_array_sum(np.mean, average), np.dot: apply_dot, np.copyto: apply_copyto,
     np.put: put,
     np.array: lambda object, *a, **k: as_array(object, *a, always=True, **k),

@@ -30,30 +30,23 @@ INERT_OF_ARRAYS = frozenset({
 def attribute(obj: Any, name: str) -> Any:
     """Return ``obj.name``."""
     cls: Any = type(obj)
-    if cls is np.ndarray or issubclass(cls, (np.generic, float, complex)):
-        return of_number(obj, name)
-    if cls is types.ModuleType or issubclass(cls, (type, types.FunctionType)):
-        return getattr(obj, name)
     if cls.__flags__ & CLASS_KIND != OF_PYTHON:
-        if cls in PLAIN:
+        if cls is np.ndarray or issubclass(cls, (np.generic, float, complex)):
+            return of_number(obj, name)
+        if cls in PLAIN or cls is types.ModuleType:
             return getattr(obj, name)
         if cls is super:
             return of_super(obj, name)
+    if issubclass(cls, (type, types.FunctionType)):
+        return getattr(obj, name)
     method = method_of(cls, "__getattribute__")
-    if method is not None:
-        try:
-            return HOOKS["call"](method, obj, name)
-        except AttributeError:
-            fallback = followed(obj, "__getattr__")
-            if fallback is None:
-                raise
-            return fallback(obj, name)
-    if issubclass(cls, np.ndarray):
-        return of_number(obj, name)
-    for base in cls.__mro__:
-        if name in vars(base):
-            return of_class(obj, vars(base)[name], name)
-    return of_instance(obj, name)
+    try:
+        return attribute_itself(obj, name) if method is None else HOOKS["call"](method, obj, name)
+    except AttributeError:
+        fallback = followed(obj, "__getattr__")
+        if fallback is None:
+            raise
+        return fallback(obj, name)
 
 
 def attribute_itself(obj: Any, name: str) -> Any:
@@ -64,13 +57,14 @@ def attribute_itself(obj: Any, name: str) -> Any:
         return of_number(obj, name)
     for base in type(obj).__mro__:
         if name in vars(base):
-            found = vars(base)[name]
-            if isinstance(found, property) and method_of(type(found), "__get__") is None:
-                if found.fget is None:
-                    raise AttributeError(name)
-                return HOOKS["call"](found.fget, obj)
-            return of_class(obj, found, name)
-    return object.__getattribute__(obj, name)
+            return of_class(obj, vars(base)[name], name)
+    return natively(obj, name)
+
+
+def natively(obj: Any, name: str) -> Any:
+    """Return an attribute as the class in C from which an object's class derives gives it."""
+    own: Any = type(obj).__getattribute__
+    return (object.__getattribute__ if isinstance(own, types.FunctionType) else own)(obj, name)
 
 
 def of_super(obj: Any, name: str) -> Any:
@@ -94,7 +88,7 @@ def of_class(obj: Any, found: Any, name: str) -> Any:
     if isinstance(found, property) and get is None:
         if found.fget is None:
             raise AttributeError(name)
-        return call_getter(found.fget, obj, name)
+        return HOOKS["call"](found.fget, obj)
     if get is not None:
         is_data = hasattr(kind, "__set__") or hasattr(kind, "__delete__")
         own = getattr(obj, "__dict__", {})
@@ -104,31 +98,7 @@ def of_class(obj: Any, found: Any, name: str) -> Any:
             made = own[name] = HOOKS["call"](found.func, obj)
             return made
         return HOOKS["call"](get, found, obj, type(obj))
-    if method_of(type(obj), "__getattribute__") is not None:
-        return object.__getattribute__(obj, name)
-    return getattr(obj, name)
-
-
-def call_getter(getter: Any, obj: Any, name: str) -> Any:
-    """Return what the getter of a property gives."""
-    try:
-        return HOOKS["call"](getter, obj)
-    except AttributeError:
-        fallback = followed(obj, "__getattr__")
-        if fallback is None:
-            raise
-        return fallback(obj, name)
-
-
-def of_instance(obj: Any, name: str) -> Any:
-    """Return an attribute that only the instance, or ``__getattr__`` of its class, has."""
-    fallback = followed(obj, "__getattr__")
-    if fallback is None:
-        return getattr(obj, name)
-    try:
-        return object.__getattribute__(obj, name)
-    except AttributeError:
-        return fallback(obj, name)
+    return natively(obj, name)
 
 
 def of_number(obj: Any, name: str) -> Any:
@@ -141,7 +111,7 @@ def of_number(obj: Any, name: str) -> Any:
                     return of_class(obj, vars(base)[name], name)
                 break
         else:
-            return of_instance(obj, name)
+            return natively(obj, name)
     tape = RECORDING.tape
     if cls is not np.ndarray and issubclass(cls, np.ndarray) and tape.is_active(obj):
         if name == "base" or hasattr(object, name) or name in INERT_OF_ARRAYS:

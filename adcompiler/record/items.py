@@ -242,15 +242,6 @@ def delitem(obj: Any, index: Any) -> None:
         del obj[index]
 
 
-class Broadcast:
-    """Stands for a ``np.broadcast`` of active arrays, which nobody iterates over."""
-
-    def __init__(self, shape: tuple[int, ...], numiter: int) -> None:
-        self.shape, self.numiter = shape, numiter
-        self.nd = self.ndim = len(shape)
-        self.size = int(np.prod(shape))
-
-
 # -- iteration -------------------------------------------------------------------------------------
 
 

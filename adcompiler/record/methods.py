@@ -113,30 +113,7 @@ def view_of(
     if name == "astype":
         enter(converted(array, result))
         return result
-    if name in ("ravel", "reshape"):
-        order = kwargs.get("order", args[0] if name == "ravel" and args else "C")
-        places = np.arange(array.size).reshape(array.shape)
-        laid = np.empty_like(array, np.intp)
-        laid[...] = places
-        flat = laid.ravel(order).ravel() if order != "K" else ravelled(array, laid)
-        shape = array.shape
-
-        def adjoint(g: np.ndarray) -> np.ndarray:
-            back = np.empty(g.size, g.dtype)
-            back[flat] = g.ravel() if name == "ravel" else g.ravel(
-                order if order in ("C", "F") else "C")
-            return back.reshape(shape)
-
-        enter(Linear(name, array, result, lambda d: d.reshape(-1)[flat].reshape(
-            result.shape, order=order if order in ("C", "F") else "C"), adjoint))
-        return result
     return recorded(getattr(np.ndarray, name), (array, *args), kwargs, lambda: result)
-
-
-def ravelled(array: np.ndarray, laid: np.ndarray) -> np.ndarray:
-    """Return positions in the order in which an array lies in memory."""
-    order = sorted(range(array.ndim), key=lambda i: -abs(array.strides[i]))
-    return laid.transpose(order).ravel()
 
 
 def viewed(array: np.ndarray, *args: Any, **kwargs: Any) -> Any:
@@ -258,15 +235,10 @@ def spread(g: Any, axis: Any, array: np.ndarray) -> np.ndarray:
 
 def average(array: np.ndarray, axis: Any = None, **kwargs: Any) -> Any:
     """Return the mean of an array's elements, recorded; None for calls that have their rule."""
-    if kwargs or array.dtype.kind not in "fc" or array.dtype.itemsize < 8 or not array.size or (
-        not is_axis(axis)
-    ):
+    if array.dtype.itemsize < 8 or not array.size:
         return None
-    made = array.mean(axis)
-    count = array.size / max(np.size(made), 1)
-    enter(Linear("mean", array, made, lambda d: d.mean(axis),
-                 lambda g: spread(g, axis, array) / count))
-    return made
+    made = total(array, axis, **kwargs)
+    return None if made is None else HOOKS["truediv"](made, array.size / max(np.size(made), 1))
 
 
 def put(array: np.ndarray, indices: Any, values: Any, mode: Any = "raise") -> None:

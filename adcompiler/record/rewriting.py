@@ -151,37 +151,14 @@ class Rewriter(Expressions):
         over = self.iterated(node.target, node.iter)
         target = self.split(node.target, rows)
         return gast.For(
-            target, over, [*(at(row, node) for row in rows), *self.body(node.body)],
-            self.body(node.orelse), None)
-
-    def visit_While(self, node: Any) -> Any:
-        return gast.While(self.truth(node.test), self.body(node.body), self.body(node.orelse))
-
-    def visit_If(self, node: Any) -> Any:
-        return gast.If(self.truth(node.test), self.body(node.body), self.body(node.orelse))
-
-    def visit_Assert(self, node: Any) -> Any:
-        return gast.Assert(self.truth(node.test), node.msg and self.visit(node.msg))
+            target, over, [*rows, *self.body(node.body)], self.body(node.orelse), None)
 
     def visit_With(self, node: Any) -> Any:
         rows: list[Any] = []
         items = [gast.withitem(
             call("managed", self.visit(item.context_expr)),
             item.optional_vars and self.split(item.optional_vars, rows)) for item in node.items]
-        return gast.With(
-            items, [*(at(row, node) for row in rows), *self.body(node.body)], None)
-
-    def visit_Try(self, node: Any) -> Any:
-        return type(node)(
-            self.body(node.body), [self.handler(h) for h in node.handlers],
-            self.body(node.orelse), self.body(node.finalbody))
-
-    visit_TryStar = visit_Try
-
-    def handler(self, node: Any) -> Any:
-        """Return a handler of exceptions, rewritten."""
-        return at(gast.ExceptHandler(
-            node.type and self.visit(node.type), node.name, self.body(node.body)), node)
+        return gast.With(items, [*rows, *self.body(node.body)], None)
 
     def visit_Match(self, node: Any) -> Any:
         cases = [gast.match_case(
@@ -224,7 +201,7 @@ class Rewriter(Expressions):
         if any(isinstance(part, gast.Yield) for part in gast.walk(node)):
             body.append(gast.Expr(gast.Yield(None)))
         made = gast.AsyncFunctionDef(
-            node.name, self.arguments(node.args), [at(row, node) for row in body], [],
+            node.name, self.arguments(node.args), body, [],
             node.returns, node.type_comment, node.type_params)
         return [made, *self.decorated(node)]
 

@@ -62,13 +62,20 @@ class Tools(gast.NodeTransformer):  # type: ignore[misc]
         """Return a parameter without its annotation."""
         return None if arg is None else gast.Name(arg.id, gast.Param(), None, None)
 
+    def visit(self, node: Any) -> Any:
+        """Return a node rewritten, or several: placed where it stands."""
+        made = super().visit(node)
+        if made is not node:
+            for row in made if isinstance(made, list) else [made]:
+                at(row, node)
+        return made
+
     def body(self, statements: Sequence[Any]) -> list[Any]:
         """Return statements rewritten."""
         out: list[Any] = []
         for statement in statements:
             made = self.visit(statement)
-            rows = made if isinstance(made, list) else [made]
-            out += [at(row, statement) for row in rows]
+            out += made if isinstance(made, list) else [made]
         return out
 
     def refuse(self, node: Any, what: str) -> None:
@@ -110,15 +117,15 @@ class Expressions(Tools):
     # -- expressions ---------------------------------------------------------------------------
 
     def visit_BinOp(self, node: Any) -> Any:
-        return at(call(BINARY[type(node.op)], self.visit(node.left), self.visit(node.right)), node)
+        return call(BINARY[type(node.op)], self.visit(node.left), self.visit(node.right))
 
     def visit_UnaryOp(self, node: Any) -> Any:
         operand = node.operand
         if isinstance(node.op, gast.Not):
-            return at(gast.UnaryOp(node.op, self.truth(operand)), node)
+            return gast.UnaryOp(node.op, self.truth(operand))
         if isinstance(operand, gast.Constant):
             return node
-        return at(call(UNARY[type(node.op)], self.visit(operand)), node)
+        return call(UNARY[type(node.op)], self.visit(operand))
 
     def truth(self, node: Any) -> Any:
         """Return what is tested, by a hook where that may run code of a class."""
@@ -140,7 +147,7 @@ class Expressions(Tools):
                 again = load(name)
             arms = (made, again) if isinstance(node.op, gast.And) else (again, made)
             made = gast.IfExp(tested, *arms)
-        return at(made, node)
+        return made
 
     def visit_Compare(self, node: Any) -> Any:
         left, tests = self.visit(node.left), []
@@ -154,13 +161,17 @@ class Expressions(Tools):
             else:
                 tests.append(call(COMPARED[type(op)], left, made))
             left = again
-        if len(tests) == 1:
-            return at(tests[0], node)
-        return at(gast.BoolOp(gast.And(), tests), node)
+        return tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)
 
-    def visit_IfExp(self, node: Any) -> Any:
-        return at(gast.IfExp(
-            self.truth(node.test), self.visit(node.body), self.visit(node.orelse)), node)
+    def tested(self, node: Any) -> Any:
+        """Return what has a test, rewritten."""
+        test = self.truth(node.test)
+        node.test = constant(None)
+        self.generic_visit(node)
+        node.test = test
+        return node
+
+    visit_IfExp = visit_While = visit_If = visit_Assert = tested
 
     def visit_Call(self, node: Any) -> Any:
         func = node.func
@@ -170,16 +181,14 @@ class Expressions(Tools):
         if isinstance(func, gast.Name) and func.id in BARE and not (
             args and func.id in ("dir", "vars")
         ):
-            return at(gast.Call(func, args, keywords), node)
-        made = gast.Call(hook("call"), [self.visit(func), *args], keywords)
-        return at(made, node)
+            return gast.Call(func, args, keywords)
+        return gast.Call(hook("call"), [self.visit(func), *args], keywords)
 
     def visit_Attribute(self, node: Any) -> Any:
-        name = self.mangled(node.attr)
-        return at(call("attribute", self.visit(node.value), constant(name)), node)
+        return call("attribute", self.visit(node.value), constant(self.mangled(node.attr)))
 
     def visit_Subscript(self, node: Any) -> Any:
-        return at(call("getitem", self.visit(node.value), self.index(node.slice)), node)
+        return call("getitem", self.visit(node.value), self.index(node.slice))
 
     def index(self, node: Any) -> Any:
         """Return a subscript as a value."""
@@ -194,7 +203,7 @@ class Expressions(Tools):
     def visit_Starred(self, node: Any) -> Any:
         if isinstance(node.ctx, gast.Store):
             return node
-        return at(gast.Starred(call("spread", self.visit(node.value)), node.ctx), node)
+        return gast.Starred(call("spread", self.visit(node.value)), node.ctx)
 
     def visit_Dict(self, node: Any) -> Any:
         keys = [None if key is None else self.hashed(key) for key in node.keys]
@@ -202,37 +211,30 @@ class Expressions(Tools):
             self.visit(value) if key is not None else call("mapping", self.visit(value))
             for key, value in zip(node.keys, node.values, strict=True)
         ]
-        return at(gast.Dict(keys, values), node)
+        return gast.Dict(keys, values)
 
     def visit_Set(self, node: Any) -> Any:
-        return at(gast.Set([
-            self.visit(e) if isinstance(e, gast.Starred) else self.hashed(e) for e in node.elts
-        ]), node)
+        return gast.Set([
+            self.visit(e) if isinstance(e, gast.Starred) else self.hashed(e) for e in node.elts])
 
     def hashed(self, node: Any) -> Any:
         """Return a key, by a hook where that may run code of a class."""
         made = self.visit(node)
         return made if isinstance(node, gast.Constant) else at(call("hashed", made), node)
 
-    def visit_JoinedStr(self, node: Any) -> Any:
-        return at(gast.JoinedStr([self.visit(value) for value in node.values]), node)
-
     def visit_FormattedValue(self, node: Any) -> Any:
         spec = constant("") if node.format_spec is None else self.visit(node.format_spec)
         value = call("formatted", self.visit(node.value), constant(node.conversion), spec)
-        return at(gast.FormattedValue(value, -1, None), node)
-
-    def visit_NamedExpr(self, node: Any) -> Any:
-        return at(gast.NamedExpr(node.target, self.visit(node.value)), node)
+        return gast.FormattedValue(value, -1, None)
 
     def visit_YieldFrom(self, node: Any) -> Any:
-        return at(gast.YieldFrom(call("iterate", self.visit(node.value))), node)
+        return gast.YieldFrom(call("iterate", self.visit(node.value)))
 
     def visit_Await(self, node: Any) -> Any:
         self.refuse(node, "await")
 
     def visit_Lambda(self, node: Any) -> Any:
-        return at(gast.Lambda(self.arguments(node.args), self.visit(node.body)), node)
+        return gast.Lambda(self.arguments(node.args), self.visit(node.body))
 
     def arguments(self, args: Any) -> Any:
         """Return parameters of a function inside, with defaults rewritten."""
@@ -261,8 +263,7 @@ class Expressions(Tools):
             generators.append(gast.comprehension(
                 each.target, self.iterated(each.target, each.iter),
                 [self.truth(test) for test in each.ifs], 0))
-        made = type(node)(*(self.visit(getattr(node, field)) for field in fields), generators)
-        return at(made, node)
+        return type(node)(*(self.visit(getattr(node, field)) for field in fields), generators)
 
     def iterated(self, target: Any, over: Any) -> Any:
         """Return what a loop runs over, with items unpacked as its target wants."""

@@ -205,14 +205,6 @@ def apply_divmod(a: Any, b: Any, /) -> Any:
     return HOOKS["floordiv"](a, b), HOOKS["mod"](a, b)
 
 
-def apply_round(value: Any, ndigits: Any = None) -> Any:
-    """Return a rounded number, which carries no derivative: it is constant almost everywhere."""
-    method = followed(value, "__round__")
-    if method is not None:
-        return method(value) if ndigits is None else method(value, ndigits)
-    return round(value) if ndigits is None else natively(round, value, ndigits)
-
-
 def apply_len(value: Any, /) -> int:
     """Return how many items there are."""
     method = followed(value, "__len__")
@@ -274,12 +266,6 @@ def apply_print(*args: Any, **kwargs: Any) -> None:
     natively(print, *(SPECIAL[str](arg) for arg in args), **kwargs)
 
 
-def apply_frame(*args: Any) -> Any:
-    """Refuse frames: those of a recording are others."""
-    raise refused("a frame of the interpreter, of which a recording has others",
-                  "pass the values", "dynamic-names")
-
-
 def apply_count(start: Any = 0, step: Any = 1) -> Any:
     """Do what ``itertools.count`` does."""
     add = HOOKS["add"]
@@ -312,10 +298,14 @@ def apply_type(*args: Any, **kwargs: Any) -> Any:
     return natively(type, *args, **kwargs)
 
 
-def apply_hash(value: Any, /) -> int:
-    """Return a hash."""
-    method = followed(value, "__hash__")
-    return hash(value) if method is None else method(value)
+def by_method(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return the hook of a function that gives no derivative, by a method in Python if there is."""
+
+    def apply(value: Any, *args: Any) -> Any:
+        method = followed(value, name)
+        return natively(function, value, *args) if method is None else method(value, *args)
+
+    return apply
 
 
 def apply_bool(value: Any = False, /) -> bool:
@@ -351,26 +341,17 @@ def of_operator(name: str) -> Callable[..., Any]:
     return lambda *args: HOOKS[name](*args)
 
 
-def refusing(function: Any) -> Callable[..., Any]:
-    """Return the hook of a function that is not followed."""
+def refusing(function: Any, why: str, hint: str, always: bool = False) -> Callable[..., Any]:
+    """Return the hook of a function that is not followed, ``always`` or where it would have to be.
+    """
 
     def apply(*args: Any, **kwargs: Any) -> Any:
         tape = RECORDING.tape
-        if tape.holds((args, kwargs)) or any(tape.is_held(a) for a in args if isinstance(
-                a, np.ndarray)):
-            raise refused(f"`{display_name(function)}`, which is not followed",
-                          "write what it does", "recording")
+        if always or tape.holds((args, kwargs)) or any(
+            tape.is_held(a) for a in args if isinstance(a, np.ndarray)
+        ):
+            raise refused(f"`{display_name(function)}`, which {why}", hint, "recording")
         return function(*args, **kwargs)
-
-    return apply
-
-
-def never(function: Any) -> Callable[..., Any]:
-    """Return the hook of a function that hands out objects of the whole process."""
-
-    def apply(*args: Any, **kwargs: Any) -> Any:
-        raise refused(f"`{display_name(function)}`, which finds the recording's own objects too",
-                      "keep the objects in a list", "recording")
 
     return apply
 
@@ -395,19 +376,21 @@ SPECIAL.update({
     abs: apply_abs, float: to_float, complex: to_complex, int: to_int, bool: apply_bool,
     **{cls: of_numpy_number(cls) for cls in (np.float64, np.float32, np.float16, np.complex128)},
     sum: apply_sum, min: picked(min, "lt"), max: picked(max, "gt"), pow: apply_pow,
-    divmod: apply_divmod, round: apply_round, len: apply_len, getattr: apply_getattr,
-    hasattr: apply_hasattr, setattr: apply_setattr, delattr: del_attribute,
+    divmod: apply_divmod, round: by_method(round, "__round__"), len: apply_len,
+    getattr: apply_getattr, hasattr: apply_hasattr, setattr: apply_setattr, delattr: del_attribute,
     isinstance: apply_isinstance,
-    type: apply_type, hash: apply_hash, math.fsum: apply_fsum,
+    type: apply_type, hash: by_method(hash, "__hash__"), math.fsum: apply_fsum,
     str: as_text(str, "__str__", "__repr__"), repr: as_text(repr, "__repr__"),
     format: apply_format, print: apply_print, itertools.count: apply_count,
-    sys._getframe: apply_frame, float.hex: as_text(float.hex),
+    sys._getframe: refusing(
+        sys._getframe, "gives a frame, of which a recording has others", "pass the values", True),
+    float.hex: as_text(float.hex),
     ascii: as_text(ascii), no_grad: no_grad,
     stop_gradient: apply_stop,
-
-
-    **{f: refusing(f) for f in (np.place, np.putmask, random.shuffle)},
-    **{f: never(f) for f in (gc.get_objects, gc.get_referrers)},
+    **{f: refusing(f, "is not followed", "write what it does") for f in (
+        np.place, np.putmask, random.shuffle)},
+    **{f: refusing(f, "finds the recording's own objects too", "keep the objects in a list", True)
+       for f in (gc.get_objects, gc.get_referrers)},
     **{getattr(operator, name): of_operator(name) for name in (
         "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "neg", "pos", "invert",
         "and_", "or_", "xor", "lshift", "rshift", "iadd", "isub", "imul", "itruediv", "ipow",
