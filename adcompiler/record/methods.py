@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -36,8 +37,9 @@ def of_array_method(
     inputs, named, out = without_out(descriptor, (array, *args), kwargs)
     if is_recorded(inputs, named, out):
         return into(out, HOOKS["call"](function, *inputs[1:], **named))
-    known = name in INERT_METHODS or name in TEXT_METHODS
-    if not known and holds_derived((array, *args)) and any(
+    is_inert = name in INERT_METHODS or REGISTRY.inactive(
+        getattr(np.ndarray, name, descriptor)) is not None
+    if not is_inert and name not in TEXT_METHODS and holds_derived((array, *args)) and any(
         map(tape.holds, (array, *args, *kwargs.values()))
     ):
         return through(getattr(np.ndarray, name), (array, *args), kwargs)
@@ -54,16 +56,17 @@ def of_array_method(
                 function(*args, **kwargs))
         raise refused(f"`.{name}` of an array of objects, of which one carries a derivative",
                       "use an array of floats", "recording")
-    if isinstance(array, np.generic) and name in ("item", "astype", "copy", "__copy__", "real"):
+    if isinstance(array, np.generic) and name in (
+            "item", "astype", "copy", "__copy__", "__deepcopy__", "real"):
         return renewed(function(*args, **kwargs), array)
     if name == "view" and not isinstance(array, np.ndarray):
         made = viewed(HOOKS["array_of"](array), *args, **kwargs)
         return made if type(made) is not np.ndarray else of_array(made, ())
-    if name in INERT_METHODS:
-        return natively(function, *args, **kwargs)
     if name in TEXT_METHODS:
         note_text(array)
         return function(*args, **kwargs)
+    if is_inert:
+        return natively(function, *args, **kwargs)
     if isinstance(array, np.ndarray):
         result = view_of(function, name, args, kwargs)
         if result is not None:
@@ -71,8 +74,6 @@ def of_array_method(
     if not REGISTRY.has_rules(descriptor) and isinstance(array, np.generic):
         plain = getattr(np, name, None)
         descriptor = plain if plain is not None and REGISTRY.has_rules(plain) else descriptor
-    if REGISTRY.inactive(descriptor) is not None:
-        return natively(function, *args, **kwargs)
     if not REGISTRY.has_rules(descriptor):
         raise refused(f"`.{name}` of a value that carries a derivative", "use a function of NumPy",
                       "missing-rule")
@@ -253,6 +254,15 @@ def put(array: np.ndarray, indices: Any, values: Any, mode: Any = "raise") -> No
     write(array, np.unravel_index(places, array.shape), given)
 
 
+def deep_copied(array: np.ndarray, memo: Any) -> Any:
+    """Return a copy of an array, and of the objects in it."""
+    made: Any = copied(array)
+    if made.dtype.hasobject:
+        for place in np.ndindex(made.shape):
+            made[place] = HOOKS["call"](copy.deepcopy, made[place], memo)
+    return made
+
+
 def changed(name: str) -> Callable[..., Any]:
     """Return what calls a method that changes an array, of which no entry may know."""
 
@@ -268,14 +278,14 @@ def changed(name: str) -> Callable[..., Any]:
 METHODS: dict[str, Callable[..., Any]] = {
     "view": viewed, "__array_ufunc__": array_ufunc, "__array_function__": array_function,
     "__array_wrap__": array_wrap, "__array_finalize__": lambda *_: None,
-    "tolist": tolist, "item": item, "fill": fill, "sort": sort, "partition": partition, "put": put,
+    "__copy__": copied, "__deepcopy__": deep_copied, "tolist": tolist, "item": item, "fill": fill,
+    "sort": sort, "partition": partition, "put": put,
     **{name: changed(name) for name in ("resize", "itemset", "setfield", "byteswap")},
     "__getitem__": lambda a, i: of_array(a, position(i)),
     "__setitem__": lambda a, i, v: write(a, i, v),
 }
 OWN = {"sum": total, "mean": average}
 INERT_METHODS = frozenset({
-    "argmax", "argmin", "argsort", "argpartition", "searchsorted", "nonzero", "any", "all",
     "setflags", "__len__", "__bool__", "is_integer", "__index__", "__int__", "__hash__",
     "__contains__", "__array_namespace__",
 })

@@ -8,7 +8,6 @@ from __future__ import annotations
 import array
 import bisect
 import collections
-import copy
 import functools
 import heapq
 import itertools
@@ -23,10 +22,9 @@ import numpy as np
 
 from adcompiler.record.functions import HOOKS, is_rewritten
 from adcompiler.record.items import KNOWN_GENERATORS, iterate, spread
-from adcompiler.record.protocols import followed, method_of, natively, watched
-from adcompiler.record.tape import RECORDING, refused, users_module
+from adcompiler.record.protocols import followed, natively, watched
+from adcompiler.record.tape import RECORDING, users_module
 from adcompiler.record.unseen import OWN, Watch
-from adcompiler.runtime.records import is_record, keep_attribute, record, state_of
 
 
 def wrapped(function: Any) -> Any:
@@ -200,82 +198,6 @@ def apply_dict(*args: Any, **kwargs: Any) -> Any:
     return dict(*args, **kwargs)
 
 
-def apply_deepcopy(value: Any, memo: Any = None) -> Any:
-    """Return a deep copy: what carries a derivative is copied, recorded."""
-    return DeepCopies().of(value)
-
-
-def apply_copy(value: Any) -> Any:
-    """Return a copy."""
-    if isinstance(value, (float, complex, np.generic)):
-        return value
-    if isinstance(value, np.ndarray):
-        return HOOKS["copied"](value)
-    own = getattr(type(value), "__copy__", None)
-    if isinstance(own, types.FunctionType):
-        return HOOKS["call"](own, value)
-    if is_record(value) and not any(
-        method_of(type(value), name) for name in ("__reduce__", "__reduce_ex__", "__getstate__")
-    ):
-        return record(type(value), **state_of(value))
-    return natively(copy.copy, value)
-
-
-class DeepCopies:
-    """Copies what an object holds; ``known`` are the copies by the identity of the originals."""
-
-    def __init__(self) -> None:
-        self.known: dict[int, tuple[Any, Any]] = {}
-
-    def of(self, value: Any) -> Any:
-        """Return a copy of anything."""
-        if isinstance(value, (float, complex, int, str, bytes, np.generic, type(None), type,
-                              types.FunctionType, types.ModuleType)):
-            return value
-        if id(value) in self.known:
-            return self.known[id(value)][1]
-        own = getattr(type(value), "__deepcopy__", None)
-        if isinstance(own, types.FunctionType):
-            made = HOOKS["call"](own, value, {})
-        elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
-            made = HOOKS["copied"](value)
-        elif type(value) in (list, set, frozenset, tuple, dict):
-            return self.of_container(value)
-        else:
-            return self.of_instance(value)
-        self.known[id(value)] = value, made
-        return made
-
-    def of_container(self, value: Any) -> Any:
-        """Return a copy of a built-in container."""
-        if type(value) is list:
-            made: Any = []
-            self.known[id(value)] = value, made
-            made.extend(map(self.of, value))
-        elif type(value) is dict:
-            made = {}
-            self.known[id(value)] = value, made
-            made.update((self.of(k), self.of(v)) for k, v in value.items())
-        else:
-            made = type(value)(map(self.of, value))
-            self.known[id(value)] = value, made
-        return made
-
-    def of_instance(self, value: Any) -> Any:
-        """Return a copy of an instance of a class."""
-        if not is_record(value):
-            if RECORDING.tape.holds(value):
-                raise refused(
-                    f"a deep copy of a `{type(value).__name__}` that carries a derivative",
-                    "copy its numbers", "recording")
-            return natively(copy.deepcopy, value)
-        made = object.__new__(type(value))
-        self.known[id(value)] = value, made
-        for name, part in state_of(value).items():
-            keep_attribute(made, name, self.of(part))
-        return made
-
-
 MOVERS: dict[Any, Callable[..., Any]] = {
     **{f: over(f) for f in (
         list, tuple, set, frozenset, zip, enumerate, sorted, any, all,
@@ -307,7 +229,7 @@ MOVERS: dict[Any, Callable[..., Any]] = {
     itertools.chain.from_iterable: apply_chain, itertools.starmap: apply_starmap,
     reversed: apply_reversed, next: apply_next, iter: apply_iter, functools.reduce: apply_reduce,
     itertools.accumulate: apply_accumulate, itertools.groupby: apply_groupby, dict: apply_dict,
-    collections.namedtuple: apply_namedtuple, copy.copy: apply_copy, copy.deepcopy: apply_deepcopy,
+    collections.namedtuple: apply_namedtuple,
 }
 """Movers by function."""
 moved = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
@@ -362,6 +284,7 @@ OF_METHODS: dict[Any, Callable[..., Any]] = {
     for name in dir(cls) if callable(getattr(cls, name, None))
 }
 """Movers by built-in class and name."""
+OF_METHODS[object, "__reduce_ex__"] = of_method("__reduce_ex__")
 OF_METHODS |= {
     (types.GeneratorType, name): of_method(name)
     for name in ("send", "throw", "close", "__next__", "__iter__")
