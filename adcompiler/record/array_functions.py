@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from adcompiler.record.arrays import as_array
-from adcompiler.record.derived import derived, is_derived
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.items import getitem, iterate, setitem
 from adcompiler.record.methods import average, put, total
@@ -18,30 +17,6 @@ from adcompiler.record.outputs import into, is_recorded, without_out
 from adcompiler.record.protocols import natively
 from adcompiler.record.single import recorded
 from adcompiler.record.tape import RECORDING
-
-
-def apply_unique(ar: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return the elements of an array, each once: where each stands first is read there."""
-    if not RECORDING.tape.holds(ar):
-        return natively(np.unique, ar, *args, **kwargs)
-    names = ("return_index", "return_inverse", "return_counts", "axis")
-    given = dict(zip(names, args, strict=False)) | kwargs
-    array = as_array(ar)
-    found = np.unique(array, **{**given, "return_index": True})
-    axis = given.get("axis")
-    flat = HOOKS["call"](np.ravel, array) if axis is None else array
-    values = getitem(flat, (*(slice(None),) * ((axis or 0) % array.ndim), found[1]))
-    rest = found[1:] if given.get("return_index") else found[2:]
-    return (values, *rest) if rest else values
-
-
-def apply_broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
-    """Return a view of an array in which elements are repeated."""
-    if not RECORDING.tape.holds(array):
-        return natively(np.broadcast_to, array, shape, subok)
-    given = as_array(array)
-    view = np.broadcast_to(given, shape)
-    return derived(view, type(array), array) if subok and is_derived(array) else view
 
 
 def of_array_sum(function: Any, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,10 +74,9 @@ def apply_fromiter(items: Any, dtype: Any, count: int = -1) -> Any:
 
 
 OF_ARRAYS: dict[Any, Callable[..., Any]] = {
-    np.fromiter: apply_fromiter, np.unique: apply_unique, np.broadcast_to: apply_broadcast_to,
-    np.broadcast: partial(natively, np.broadcast), np.sum: of_array_sum(np.sum, total),
-    np.mean: of_array_sum(np.mean, average), np.dot: apply_dot, np.copyto: apply_copyto,
-    np.put: put,
+    np.fromiter: apply_fromiter, np.broadcast: partial(natively, np.broadcast),
+    np.sum: of_array_sum(np.sum, total), np.mean: of_array_sum(np.mean, average),
+    np.dot: apply_dot, np.copyto: apply_copyto, np.put: put,
     np.array: lambda object, *a, **k: as_array(object, *a, always=True, **k),
     np.asarray: as_array, np.asanyarray: partial(as_array, own=np.asanyarray, subok=True),
     np.ascontiguousarray: partial(as_array, own=np.ascontiguousarray),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import marshal
+import os
 import sys
 import threading
 import types
@@ -24,6 +25,7 @@ from adcompiler.frontend.forwarders import written
 from adcompiler.frontend.same_code import compiles_to
 from adcompiler.frontend.source import SourceText, parsed, read_source
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 MARK = "\0adc:"
 HOOKS: dict[str, Callable[..., Any]] = {}
 """The hooks by name; ``record.hooks`` and the modules beside it enter them."""
@@ -47,6 +49,11 @@ def hooked(function: Callable[..., Any]) -> Callable[..., Any]:
 def is_rewritten(code: types.CodeType) -> bool:
     """Say whether a code is a rewritten one."""
     return id(code) in KNOWN
+
+
+def is_followed(code: types.CodeType) -> bool:
+    """Say whether a code is a rewritten one, or one of the recorder."""
+    return id(code) in KNOWN or code.co_filename.startswith(HERE)
 
 
 def rewritten(function: types.FunctionType) -> types.FunctionType:

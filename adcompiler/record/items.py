@@ -14,7 +14,7 @@ import numpy as np
 from adcompiler.record import buffers
 from adcompiler.record.derived import derived, plain, plain_in
 from adcompiler.record.entries import Gather, Linear, Write
-from adcompiler.record.functions import HOOKS, hooked, is_rewritten
+from adcompiler.record.functions import HOOKS, hooked, is_followed
 from adcompiler.record.operators import enter, truth
 from adcompiler.record.protocols import (
     CONTAINERS, PLAIN, followed, items_of, managed, method_of, native_operator, natively,
@@ -261,8 +261,7 @@ def iterate(value: Any) -> Any:
             return items_of(value)
         return items_of_array(value) if value.dtype.kind in "fcO" else value
     if isinstance(value, types.GeneratorType):
-        known = is_rewritten(value.gi_code) or value.gi_code in KNOWN_GENERATORS
-        return value if known else stepped(value)
+        return value if is_followed(value.gi_code) else stepped(value)
     if isinstance(value, array.array):
         return buffers.items(value)
     if cls is Broadcast or isinstance(value, np.broadcast):
@@ -327,18 +326,11 @@ def stepped(generator: Any) -> Iterator[Any]:
         yield item
 
 
-KNOWN_GENERATORS = {each.__code__ for each in (
-    items_of_array, items_of_flat, items_of_broadcast, items_of, stepped, buffers.items)}
-
-
 @hooked
 def unpacked(value: Any, pattern: Any) -> Iterator[Any]:
     """Iterate over a value, with items unpacked as the target of a loop wants."""
     for item in iterate(value):
         yield unpack(item, pattern)
-
-
-KNOWN_GENERATORS.add(unpacked.__code__)
 
 
 @hooked

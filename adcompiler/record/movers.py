@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.functions import HOOKS, is_rewritten
-from adcompiler.record.items import KNOWN_GENERATORS, iterate, spread
+from adcompiler.record.functions import HOOKS, is_followed
+from adcompiler.record.items import iterate, spread
 from adcompiler.record.protocols import followed, natively, watched
 from adcompiler.record.tape import RECORDING, users_module
-from adcompiler.record.unseen import OWN, Watch
+from adcompiler.record.unseen import Watch
 
 
 def wrapped(function: Any) -> Any:
@@ -45,7 +45,6 @@ def wrapped(function: Any) -> Any:
         finally:
             sys.setprofile(watch)
 
-    OWN.add(called.__code__)
     return called
 
 
@@ -83,9 +82,6 @@ def from_end(value: Any, count: int) -> Iterator[Any]:
     """Iterate over the items of a sequence from its end."""
     for index in range(count - 1, -1, -1):
         yield HOOKS["getitem"](value, index)
-
-
-KNOWN_GENERATORS.add(from_end.__code__)
 
 
 def first_called(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -161,18 +157,10 @@ def apply_compress(items: Any, chosen: Any) -> Any:
             yield item
 
 
-KNOWN_GENERATORS.update((apply_filter.__code__, apply_compress.__code__))
-
-
 def apply_starmap(function: Any, rows: Any) -> Any:
     """Do what ``itertools.starmap`` does."""
     called = wrapped(function)
     return (called(*spread(row)) for row in iterate(rows))
-
-
-KNOWN_GENERATORS.add(apply_chain.__code__)
-KNOWN_GENERATORS.update(
-    const for const in apply_starmap.__code__.co_consts if isinstance(const, types.CodeType))
 
 
 def apply_namedtuple(*args: Any, **kwargs: Any) -> Any:
@@ -261,7 +249,7 @@ RESUMING = frozenset({"send", "throw", "close", "__next__"})
 def is_known(value: Any) -> bool:
     """Say whether a value is no generator, or one that is recorded."""
     code = getattr(value, "gi_code", None)
-    return code is None or is_rewritten(code) or code in KNOWN_GENERATORS
+    return code is None or is_followed(code)
 
 
 ITERATING = frozenset({

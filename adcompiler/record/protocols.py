@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.functions import HOOKS, is_rewritten, rewritten
+from adcompiler.record.functions import HOOKS, is_followed, rewritten
 from adcompiler.record.tape import IDLE, RECORDING, parts_of, refused
-from adcompiler.record.unseen import OWN, Watch
+from adcompiler.record.unseen import Watch
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON, is_of_python
 from adcompiler.runtime.regions import Undifferentiated
@@ -195,7 +195,7 @@ def has_code(value: Any, depth: int = 3) -> bool:
         return any(map(has_code, (value.start, value.stop, value.step)))
     if isinstance(value, (types.FunctionType, types.MethodType)):
         code = getattr(value, "__code__", None)
-        return code is None or (not is_rewritten(code) and code not in OWN)
+        return code is None or not is_followed(code)
     if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
         return False
     return cls.__flags__ & CLASS_KIND == OF_PYTHON

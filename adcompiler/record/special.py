@@ -23,9 +23,7 @@ from adcompiler.record.attributes import (
 )
 from adcompiler.record.copies import fresh
 from adcompiler.record.functions import HOOKS, hooked
-from adcompiler.record.items import (
-    KNOWN_GENERATORS, iterate, setitem,
-)
+from adcompiler.record.items import iterate, setitem
 from adcompiler.record.operators import REAL, enter, note_text
 from adcompiler.record.protocols import followed, method_of, natively, reflected
 from adcompiler.record.single import recorded
@@ -272,9 +270,6 @@ def apply_count(start: Any = 0, step: Any = 1) -> Any:
     while True:
         yield start
         start = add(start, step)
-
-
-KNOWN_GENERATORS.add(apply_count.__code__)
 
 
 def apply_isinstance(value: Any, cls: Any, /) -> bool:

@@ -19,12 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.functions import is_rewritten
+from adcompiler.record.functions import is_followed, is_rewritten
 from adcompiler.record.tape import ESCAPED, NUMBERS, Tape
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON, is_of_python
 
-OWN: set[types.CodeType] = set()
-"""Codes of the recorder that C may call."""
 GENERATED = ("__hash__", "__eq__", "__repr__", "__lt__", "__le__", "__gt__", "__ge__")
 """Methods that ``dataclasses`` makes from a text: they compare or hash fields."""
 OF_CLASSES = frozenset({"abc", "typing", "_weakrefset", "weakref"})
@@ -115,7 +113,7 @@ class Watch:
     def knows(self, frame: types.FrameType) -> bool:
         """Say whether code only hands on what it is given, or is that of a function with a rule."""
         code = frame.f_code
-        if code in OWN or (code.co_filename == "<string>" and code.co_name in GENERATED):
+        if is_followed(code) or (code.co_filename == "<string>" and code.co_name in GENERATED):
             return True
         module = str(frame.f_globals.get("__name__"))
         package = module.partition(".")[0]
@@ -261,4 +259,4 @@ def referred(value: Any) -> Iterator[Any]:
             yield cls
 
 
-__all__ = ["DECIDING", "OWN", "Watch"]
+__all__ = ["DECIDING", "Watch"]
