@@ -36,11 +36,8 @@ def is_native(module: str) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in NATIVE_MODULES)
 
 
-class Unruled:
-    """The class of ``UNRULED``, which stands for no result."""
-
-
-UNRULED = Unruled()
+UNRULED: Any = object()
+"""Stands for no result."""
 
 
 def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -26,6 +26,7 @@ from adcompiler.record.tape import (
 )
 from adcompiler.runtime.records import carries_derivative, is_record, record
 from adcompiler.runtime.batches import no_seeds, none_of, one_zero
+from adcompiler.runtime.structure import mapped
 
 Wanted = Sequence[tuple[int, tuple[Any, ...]]]
 """Positions of what is differentiated, with steps to the part."""
@@ -306,24 +307,13 @@ class RecordedPullback(OfRun, Pullback):
 
 def each_of(tree: Any) -> list[Any]:
     """Return the trees of single seeds in a tree of arrays with one more axis in front."""
-    if isinstance(tree, np.ndarray):
-        return [one if tree.ndim > 1 else one[()] for one in tree]
-    parts = children(tree)
-    each = {key: each_of(part) for key, part in parts.items()}
-    count = max(map(len, each.values()), default=0)
-    return [assembled(tree, {k: v[i] if v else None for k, v in each.items()})
-            for i in range(count)]
+    count = max(map(len, leaves(tree)), default=0)
+    return [mapped(lambda leaf, i=i: leaf[i], tree) for i in range(count)]
 
 
 def stacked(trees: list[Any]) -> Any:
     """Return a tree of arrays with one more axis in front, which counts the trees."""
-    first = trees[0]
-    if isinstance(first, (np.ndarray, float, complex, np.number)):
-        return np.array(trees)
-    if first is None:
-        return None
-    return assembled(first, {
-        key: stacked([children(tree)[key] for tree in trees]) for key in children(first)})
+    return mapped(lambda *parts: np.array(parts), *trees)
 
 
 __all__ = ["OfRun", "Recorded", "RecordedPullback", "handed_out"]
