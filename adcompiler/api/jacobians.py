@@ -15,7 +15,7 @@ from adcompiler.api.keywords import suggesting
 from adcompiler.api.seeds import seeds_at_once
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.trees import (
-    MAX_UNITS, check_real, leaves, map_tree, size_of, unit_batches, units,
+    MAX_UNITS, check_real, children, is_leaf, leaves, map_tree, size_of, unit_batches, units,
 )
 from adcompiler.errors import TooLongError, UnsupportedError, not_one_of
 from adcompiler.runtime import as_gradient, own, seed
@@ -305,7 +305,7 @@ def assembled(
 ) -> Any:
     """Return the Jacobian of batches of its columns, or rows, as a tree of trees."""
     results, inputs = list(leaves(value)), list(leaves(arguments))
-    flat = [list(leaves(part)) for part in parts]
+    flat = [list(beside(arguments if by_rows else value, part)) for part in parts]
     buffers = None if out is None else list(leaves(out))
     if buffers is not None and len(buffers) != len(results) * len(inputs):
         raise ValueError(
@@ -329,6 +329,16 @@ def assembled(
     return found
 
 
+def beside(tree: Any, part: Any) -> Iterator[Any]:
+    """Iterate over what stands in derivatives for each leaf of a tree; None for one of no part."""
+    if is_leaf(tree):
+        yield part
+        return
+    inner = children(part)
+    for key, child in children(tree).items():
+        yield from beside(child, inner.get(key))
+
+
 def inner_tree(arguments: tuple[Any, ...], blocks: Any, several: bool) -> Any:
     """Return the next blocks in the structure of the arguments."""
     tree = map_tree(lambda _: next(blocks), arguments)
@@ -344,7 +354,8 @@ def block_of(
     position = i if by_rows else j
     start = size_of(across[:position])
     stop = start + int(np.size(across[position]))
-    chosen = between([part[j if by_rows else i] for part in parts], start, stop)
+    column = [part[j if by_rows else i] for part in parts]
+    chosen = [] if any(batch is None for batch in column) else between(column, start, stop)
     if not chosen:
         return np.zeros(shape)
     whole = chosen[0] if len(chosen) == 1 else np.concatenate(chosen)

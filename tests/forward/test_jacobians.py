@@ -174,3 +174,19 @@ def test_results_that_change_their_kind():
         wanted = [2.0, 0.0] if kind != "number" else 1.0
         assert np.array_equal(first[0], wanted)
     assert np.array_equal(jacobian(chosen, mode="forward")(x, "pair")[1], [0.0, 0.0])
+
+
+def test_attributes_that_carry_no_derivative_have_zeros_beside_the_others():
+    class Point:
+        def __init__(self, n, a, b):
+            self.n, self.a, self.b = n, a, b
+
+    def scaled(p):
+        return np.array([p.a * 3.0, p.a * p.b])
+
+    for mode in ("reverse", "forward"):
+        for backend in ("python", "record"):
+            found = jacobian(scaled, mode=mode, backend=backend)(Point(3, 2.0, 5.0))
+            assert np.array_equal(found.n, [0.0, 0.0])
+            assert np.array_equal(found.a, [3.0, 5.0])
+            assert np.array_equal(found.b, [0.0, 2.0])
