@@ -10,13 +10,22 @@ from typing import Any
 import numpy as np
 
 from adcompiler.record.arrays import as_array
+from adcompiler.record.derived import derived
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.items import getitem, iterate, setitem
 from adcompiler.record.methods import average, put, total
 from adcompiler.record.outputs import into, is_recorded, without_out
-from adcompiler.record.protocols import natively
+from adcompiler.record.protocols import is_derived, natively
 from adcompiler.record.single import recorded
 from adcompiler.record.tape import RECORDING
+
+
+def apply_broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
+    """Return a view of an array in which elements are repeated."""
+    if not RECORDING.tape.holds(array):
+        return natively(np.broadcast_to, array, shape, subok)
+    view = np.broadcast_to(as_array(array), shape)
+    return derived(view, type(array), array) if subok and is_derived(array) else view
 
 
 def of_array_sum(function: Any, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,8 +83,9 @@ def apply_fromiter(items: Any, dtype: Any, count: int = -1) -> Any:
 
 
 OF_ARRAYS: dict[Any, Callable[..., Any]] = {
-    np.fromiter: apply_fromiter, np.broadcast: partial(natively, np.broadcast),
-    np.sum: of_array_sum(np.sum, total), np.mean: of_array_sum(np.mean, average),
+    np.fromiter: apply_fromiter, np.broadcast_to: apply_broadcast_to,
+    np.broadcast: partial(natively, np.broadcast), np.sum: of_array_sum(np.sum, total),
+    np.mean: of_array_sum(np.mean, average),
     np.dot: apply_dot, np.copyto: apply_copyto, np.put: put,
     np.array: lambda object, *a, **k: as_array(object, *a, always=True, **k),
     np.asarray: as_array, np.asanyarray: partial(as_array, own=np.asanyarray, subok=True),

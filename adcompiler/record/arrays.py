@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.record.derived import derived, is_derived, plain, plain_in
+from adcompiler.record.derived import derived, plain, plain_in
 from adcompiler.record.derived import of_ufunc as of_derived
 from adcompiler.record.entries import Elementwise, Gathered, Linear
 from adcompiler.record.functions import HOOKS, hooked
 from adcompiler.record.items import of_array, write
 from adcompiler.record.operators import NUMERIC, SIMPLE, enter, is_of_objects
-from adcompiler.record.protocols import defined_in_python, followed, method_of, natively
+from adcompiler.record.protocols import (
+    defined_in_python, followed, is_derived, method_of, natively,
+)
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import BINARY, UNARY
-from adcompiler.record.tape import NUMBERS, RECORDING, refused
+from adcompiler.record.tape import NUMBERS, RECORDING, refused, refused_text
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 
 BY_OPERATOR: dict[Any, str] = {np.matmul: "matmul"}
@@ -56,7 +58,7 @@ def without_override(
         out = kwargs["out"]
     if out is Ellipsis or (isinstance(out, tuple) and out[0] is Ellipsis):  # never a number
         found = HOOKS["call"](function, *args, **{**kwargs, "out": None})
-        return found if isinstance(found, np.ndarray) else array_of(found)
+        return found if isinstance(found, np.ndarray) else as_array(found)
     if isinstance(out, tuple) and all(each is None for each in out):
         kwargs, out = {**kwargs, "out": None}, None
     if out is None:
@@ -156,8 +158,7 @@ def gathered(value: Any, dtype: Any = None, **options: Any) -> Any:
     tape = RECORDING.tape
     value = listed(plain_in(value), dtype is not None and np.dtype(dtype).kind in "fc")
     if tape.texts and holds_text(value) and dtype is not None:
-        raise refused("numbers read from text, after a value that carries a derivative was written "
-                      "as text", "keep the numbers themselves", "disguised-numbers")
+        raise refused_text("numbers read from text")
     result = natively(np.array, value, dtype, **options)
     if not tape.holds(value) or result.dtype.hasobject:
         return result
@@ -311,8 +312,4 @@ def converted(value: np.ndarray, result: np.ndarray) -> Linear:
         result.dtype), lambda g: g.reshape(shape))
 
 
-@hooked
-def array_of(number: Any) -> np.ndarray:
-    """Return a number as an array without axes, recorded."""
-    made: np.ndarray = as_array(number)
-    return made
+HOOKS["as_array"] = as_array

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.derived import derived, is_derived, plain
+from adcompiler.record.derived import derived, plain
 from adcompiler.record.entries import Linear
 from adcompiler.record.functions import HOOKS, hooked
 from adcompiler.record.items import flat_of, write
 from adcompiler.record.operators import enter
-from adcompiler.record.protocols import PLAIN, followed, method_of
+from adcompiler.record.protocols import PLAIN, followed, is_derived, method_of
 from adcompiler.record.tape import NUMBERS, RECORDING, refused
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 

@@ -23,7 +23,7 @@ from adcompiler.record.checkpoints import CHECKPOINTS
 from adcompiler.record.classes import made_by_new, made_of, of_class
 from adcompiler.record.derived import holds_derived, is_transparent, leading, through
 from adcompiler.record.known import (
-    UNRULED, by_rule, captures, constant, is_callback, is_native, unknown,
+    RANDOM, UNRULED, by_rule, captures, constant, is_callback, is_native, unknown,
 )
 from adcompiler.record.methods import of_array_method, ufunc_method
 from adcompiler.record.functions import HOOKS, MADE, hooked, is_rewritten, rewritten
@@ -233,20 +233,13 @@ def of_bound(
         known = by_rule(descriptor, (owner, *args), kwargs)
         if known is not UNRULED:
             return known
-    if is_random_source(owner):
+    if isinstance(owner, RANDOM):
         known = by_rule(function, args, kwargs)
         return unknown(function, args, kwargs) if known is UNRULED else known
     if isinstance(owner, (str, bytes)):
         HOOKS["note_text"]((args, kwargs))
         return natively(function, *args, **kwargs)
     return unknown(function, (owner, *args), kwargs, lambda: function(*args, **kwargs))
-
-
-def is_random_source(owner: Any) -> bool:
-    """Say whether an object draws random numbers."""
-    import random
-
-    return isinstance(owner, (np.random.Generator, np.random.RandomState, random.Random))
 
 
 def of_c_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

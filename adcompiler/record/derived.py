@@ -14,8 +14,8 @@ import numpy as np
 
 from adcompiler.record.entries import mapped
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.protocols import method_of, natively
-from adcompiler.record.tape import NUMBERS, RECORDING, refused
+from adcompiler.record.protocols import is_derived, method_of, natively
+from adcompiler.record.tape import refused
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 
 
@@ -38,12 +38,6 @@ class Probe(np.ndarray):
 
 class WrappedProbe(Probe):
     """The class of results that NumPy asks their class to wrap."""
-
-
-def is_derived(value: Any) -> bool:
-    """Say whether a value is an array of a class that derives from NumPy's."""
-    cls: Any = type(value)
-    return cls is not np.ndarray and issubclass(cls, np.ndarray)
 
 
 def plain(value: Any) -> Any:
@@ -106,20 +100,13 @@ def wrapped(array: Any, context: Any, obj: Any) -> Any:
     if not isinstance(array, np.ndarray):
         if array is None or isinstance(array, (bool, int, str)):
             return array
-        array = as_array_of(array)
+        array = HOOKS["as_array"](array)
     if wrap is None:
         return derived(array, type(obj), obj)
     given = (array, context, array.ndim == 0)[: max(wrap.__code__.co_argcount - 1, 1)]
     if wrap.__code__.co_flags & 4:  # *args
         given = (array, context, array.ndim == 0)
     return HOOKS["call"](wrap, obj, *given)
-
-
-def as_array_of(number: Any) -> np.ndarray:
-    """Return a number as an array without axes, recorded."""
-    if isinstance(number, NUMBERS) and RECORDING.tape.is_active(number):
-        return HOOKS["array_of"](number)  # type: ignore[no-any-return]
-    return np.array(number)
 
 
 def of_ufunc(
@@ -162,8 +149,7 @@ def as_probed(result: Any, probe: Any, obj: Any) -> Any:
     if isinstance(probe, WrappedProbe):
         return wrapped(result, None, obj)
     if isinstance(probe, Probe):
-        return derived(result if isinstance(result, np.ndarray) else as_array_of(result),
-                       type(obj), obj)
+        return derived(HOOKS["as_array"](result), type(obj), obj)
     if isinstance(result, (tuple, list)) and isinstance(probe, (tuple, list)):
         parts = [as_probed(*pair, obj) for pair in zip(result, probe, strict=True)]
         made: Any = type(result)

@@ -13,7 +13,7 @@ import numpy as np
 
 from adcompiler.record import buffers
 from adcompiler.record.derived import derived, plain, plain_in
-from adcompiler.record.entries import Gather, Linear, Write
+from adcompiler.record.entries import Gather, Write
 from adcompiler.record.functions import HOOKS, hooked, is_followed
 from adcompiler.record.operators import enter, truth
 from adcompiler.record.protocols import (
@@ -52,7 +52,7 @@ def getitem(obj: Any, index: Any) -> Any:
     if isinstance(obj, np.ndarray):
         return of_array(obj, position(index))
     if isinstance(obj, np.generic) and RECORDING.tape.is_active(obj):
-        return of_array(as_array(obj), index)
+        return of_array(HOOKS["as_array"](obj), index)
     if isinstance(obj, np.flatiter) and RECORDING.tape.is_active(obj.base):
         return of_array(flat_of(obj), index)
     if isinstance(obj, array.array):
@@ -81,13 +81,6 @@ def flat_of(obj: Any) -> np.ndarray:
     if not np.may_share_memory(flat, array) and array.size:
         raise refused("`.flat` of an array that is not contiguous", "use .ravel()", "recording")
     return flat
-
-
-def as_array(number: Any) -> np.ndarray:
-    """Return a number of NumPy as a new array without axes, recorded."""
-    array = np.array(number)
-    enter(Linear("array", number, array, lambda d: d, lambda g: g[()]))
-    return array
 
 
 def of_array(array: np.ndarray, index: Any) -> Any:

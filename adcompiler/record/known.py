@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+import random
 import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from adcompiler.errors import ADError
 from adcompiler.frontend.same_code import codes
 from adcompiler.ops.facts import READ
 from adcompiler.ops.homes import display_name
@@ -22,13 +22,17 @@ from adcompiler.record.operators import NUMERIC
 from adcompiler.record.outputs import into, is_recorded, without_out
 from adcompiler.record.protocols import by_its_rule, has_code, natively
 from adcompiler.record.single import recorded
-from adcompiler.record.tape import IDLE, RECORDING, parts_of, refused
+from adcompiler.record.tape import IDLE, RECORDING, parts_of, refused, refused_text
 
 NATIVE_MODULES = ("logging", "warnings", "dataclasses", "abc", "typing", "enum", "inspect", "re",
                   "functools", "traceback", "copyreg", "weakref", "os",
                   "posixpath", "pathlib", "_weakrefset", "importlib", "string", "textwrap",
                   "operator", "types")
 """Modules whose functions are about objects, not numbers: they run as they are."""
+
+
+RANDOM = (np.random.Generator, np.random.RandomState, random.Random)
+"""Classes of what draws random numbers."""
 
 
 def is_native(module: str) -> bool:
@@ -118,8 +122,7 @@ def listed(value: Any) -> Any:
 
 def is_random(function: Any) -> bool:
     """Say whether a function draws numbers, others in each call."""
-    owner = getattr(function, "__self__", None)
-    return isinstance(owner, (np.random.Generator, np.random.RandomState)) or (
+    return isinstance(getattr(function, "__self__", None), RANDOM) or (
         REGISTRY.facts(function).pure is False)
 
 
@@ -210,7 +213,7 @@ def inert(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         tape.texts = True  # it may write them somewhere
     result = constant(function, args, kwargs)
     if tape.texts and reads_text((*args, *kwargs.values())) and holds_numbers(result):
-        raise refused_text(function)
+        raise refused_text(f"`{display_name(function)}`")
     return result
 
 
@@ -228,14 +231,14 @@ def unknown(
             "missing-rule")
     facts = REGISTRY.facts(function) if hashable(function) else None
     if tape.texts and facts is not None and facts.has_form(READ):
-        raise refused_text(function)
+        raise refused_text(f"`{display_name(function)}`")
     if tape is not IDLE and any(is_callback(v) and (has_code(v) or captures(v)) for v in given):
         raise refused(
             f"`{display_name(function)}`, of which nothing is known, with a function that it may "
             "call unseen", "call the function itself", "recording")
     result = constant(function, args, kwargs, natively) if run is None else natively(run)
     if tape.texts and reads_text(given) and holds_numbers(result):
-        raise refused_text(function)
+        raise refused_text(f"`{display_name(function)}`")
     return result
 
 
@@ -254,10 +257,3 @@ def holds_numbers(value: Any, depth: int = 3) -> bool:
     if depth == 0 or isinstance(value, (str, bytes, int)):
         return False
     return any(holds_numbers(part, depth - 1) for part in parts_of(value))
-
-
-def refused_text(function: Any) -> ADError:
-    """Return the refusal of numbers that are read from text."""
-    return refused(
-        f"`{display_name(function)}` after a value that carries a derivative was written as text",
-        "keep the number itself", "disguised-numbers")

@@ -22,7 +22,7 @@ from adcompiler.record.operators import NUMERIC, enter, is_of_objects, note_text
 from adcompiler.record.protocols import natively
 from adcompiler.record.outputs import into, is_recorded, without_out
 from adcompiler.record.single import recorded
-from adcompiler.record.tape import RECORDING, refused
+from adcompiler.record.tape import RECORDING, refused, refused_text
 
 
 def of_array_method(
@@ -46,8 +46,7 @@ def of_array_method(
     given = (array, *args, *kwargs.values())
     if not any(map(tape.holds, given)):
         if tape.texts and name == "astype" and array.dtype.kind in "USV":
-            raise refused("numbers read from text, after a value that carries a derivative was "
-                          "written as text", "keep the numbers themselves", "disguised-numbers")
+            raise refused_text("numbers read from text")
         return natively(function, *args, **kwargs)
     if is_of_objects(array):
         if name in ("copy", "reshape", "ravel", "flatten", "transpose", "squeeze", "tolist",
@@ -60,7 +59,7 @@ def of_array_method(
             "item", "astype", "copy", "__copy__", "__deepcopy__", "real"):
         return renewed(function(*args, **kwargs), array)
     if name == "view" and not isinstance(array, np.ndarray):
-        made = viewed(HOOKS["array_of"](array), *args, **kwargs)
+        made = viewed(HOOKS["as_array"](array), *args, **kwargs)
         return made if type(made) is not np.ndarray else of_array(made, ())
     if name in TEXT_METHODS:
         note_text(array)
@@ -192,24 +191,17 @@ def fill(array: np.ndarray, value: Any) -> None:
     write(array, ..., value)
 
 
-def sort(array: np.ndarray, *args: Any, **kwargs: Any) -> None:
-    """Sort an array in place."""
-    array = plain(array)
-    tape = RECORDING.tape
-    if not tape.is_held(array):
-        array.sort(*args, **kwargs)
-        return
-    write(array, ..., HOOKS["call"](np.sort, copied(array), *args, **kwargs))
+def ordered(name: str) -> Callable[..., Any]:
+    """Return what sorts an array in place, as a function of that name sorts a copy."""
 
+    def method(array: np.ndarray, *args: Any, **kwargs: Any) -> None:
+        array = plain(array)
+        if not RECORDING.tape.is_held(array):
+            getattr(array, name)(*args, **kwargs)
+        else:
+            write(array, ..., HOOKS["call"](getattr(np, name), copied(array), *args, **kwargs))
 
-def partition(array: np.ndarray, *args: Any, **kwargs: Any) -> None:
-    """Partition an array in place."""
-    array = plain(array)
-    tape = RECORDING.tape
-    if not tape.is_held(array):
-        array.partition(*args, **kwargs)
-        return
-    write(array, ..., HOOKS["call"](np.partition, copied(array), *args, **kwargs))
+    return method
 
 
 def total(array: np.ndarray, axis: Any = None, **kwargs: Any) -> Any:
@@ -279,7 +271,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "view": viewed, "__array_ufunc__": array_ufunc, "__array_function__": array_function,
     "__array_wrap__": array_wrap, "__array_finalize__": lambda *_: None,
     "__copy__": copied, "__deepcopy__": deep_copied, "tolist": tolist, "item": item, "fill": fill,
-    "sort": sort, "partition": partition, "put": put,
+    "sort": ordered("sort"), "partition": ordered("partition"), "put": put,
     **{name: changed(name) for name in ("resize", "itemset", "setfield", "byteswap")},
     "__getitem__": lambda a, i: of_array(a, position(i)),
     "__setitem__": lambda a, i, v: write(a, i, v),

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.derived import is_derived
 from adcompiler.record.entries import Elementwise, Product
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import (
-    PLAIN, UFUNCS, defined_in_python, followed, method_of, native_operator, natively, reflected,
+    PLAIN, UFUNCS, defined_in_python, followed, is_derived, method_of, native_operator, natively,
+    reflected,
 )
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import BINARY, UNARY, inverse

@@ -85,7 +85,7 @@ def reflected(op: Callable[[Any, Any], Any], name: str, other: str, a: Any, b: A
     """Return ``op(a, b)`` by the protocol of binary operators."""
     left, right = followed(a, name), followed(b, other)
     if left is None and right is None:
-        if is_array_class(a) or is_array_class(b):
+        if is_derived(a) or is_derived(b):
             return of_array_class(op, a, b)
         return native_operator(op, a, b, compares=name in COMPARISONS)
     first = type(b) is not type(a) and issubclass(type(b), type(a)) and right is not None
@@ -130,9 +130,9 @@ def by_array(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """Return what an array makes of an operand of a class in Python; NotImplemented: its turn."""
     if not isinstance(a, (np.ndarray, np.generic)):
         return NotImplemented
-    if is_array_class(b):
+    if is_derived(b):
         return of_array_class(op, a, b)
-    if is_array_class(a):
+    if is_derived(a):
         if getattr(type(b), "__array_ufunc__", a) is None:
             return NotImplemented
         if not hasattr(type(b), "__array_ufunc__") and getattr(
@@ -151,9 +151,10 @@ def by_array(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     return native_operator(op, a, b)
 
 
-def is_array_class(value: Any) -> bool:
+def is_derived(value: Any) -> bool:
     """Say whether a value is an array of a class that derives from NumPy's."""
-    return isinstance(value, np.ndarray) and type(value) is not np.ndarray
+    cls: Any = type(value)
+    return cls is not np.ndarray and issubclass(cls, np.ndarray)
 
 
 def of_array_class(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:

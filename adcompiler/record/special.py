@@ -28,7 +28,7 @@ from adcompiler.record.operators import REAL, enter, note_text
 from adcompiler.record.protocols import followed, method_of, natively, reflected
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import OF_MATH
-from adcompiler.record.tape import NUMBERS, RECORDING, refused
+from adcompiler.record.tape import NUMBERS, RECORDING, refused, refused_text
 from adcompiler.runtime import no_grad, stop_gradient
 
 SPECIAL: dict[Any, Callable[..., Any]] = {}
@@ -76,9 +76,7 @@ def to_float(value: Any = 0.0, /) -> Any:
         return renewed(float(value), value)
     if isinstance(value, (str, bytes, bytearray)):
         if RECORDING.tape.texts:
-            raise refused(
-                "a number read from text, after a value that carries a derivative was written as "
-                "text", "keep the number itself", "disguised-numbers")
+            raise refused_text("a number read from text")
         return float(value)
     if isinstance(value, np.ndarray):
         return renewed(float(value), value)

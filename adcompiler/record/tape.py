@@ -466,6 +466,12 @@ def refused(
     return error
 
 
+def refused_text(what: str) -> UnsupportedError:
+    """Return the refusal of numbers that are read from text."""
+    return refused(f"{what} after a value that carries a derivative was written as text",
+                   "keep the number itself", "disguised-numbers")
+
+
 def note_refusal(error: ADError) -> None:
     """Note a refusal: it is raised at the end of the recording if the program catches it."""
     tape = RECORDING.tape
@@ -493,4 +499,5 @@ __all__ = [
     "place",
     "purge",
     "refused",
+    "refused_text",
 ]
