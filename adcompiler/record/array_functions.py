@@ -12,7 +12,7 @@ import numpy as np
 from adcompiler.record.arrays import as_array
 from adcompiler.record.derived import derived
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.items import getitem, iterate, setitem
+from adcompiler.record.items import Broadcast, getitem, iterate, setitem
 from adcompiler.record.methods import average, put, total
 from adcompiler.record.outputs import into, is_recorded, without_out
 from adcompiler.record.protocols import is_derived, natively
@@ -26,6 +26,11 @@ def apply_broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
         return natively(np.broadcast_to, array, shape, subok)
     view = np.broadcast_to(as_array(array), shape)
     return derived(view, type(array), array) if subok and is_derived(array) else view
+
+
+def apply_broadcast(*args: Any) -> Any:
+    """Return the shape that arrays have together."""
+    return Broadcast(*args) if RECORDING.tape.holds(args) else natively(np.broadcast, *args)
 
 
 def of_array_sum(function: Any, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,9 +89,9 @@ def apply_fromiter(items: Any, dtype: Any, count: int = -1) -> Any:
 
 OF_ARRAYS: dict[Any, Callable[..., Any]] = {
     np.fromiter: apply_fromiter, np.broadcast_to: apply_broadcast_to,
-    np.broadcast: partial(natively, np.broadcast), np.sum: of_array_sum(np.sum, total),
-    np.mean: of_array_sum(np.mean, average),
-    np.dot: apply_dot, np.copyto: apply_copyto, np.put: put,
+    np.broadcast: apply_broadcast, np.sum: of_array_sum(np.sum, total),
+    np.mean: of_array_sum(np.mean, average), np.dot: apply_dot, np.copyto: apply_copyto,
+    np.put: put,
     np.array: lambda object, *a, **k: as_array(object, *a, always=True, **k),
     np.asarray: as_array, np.asanyarray: partial(as_array, own=np.asanyarray, subok=True),
     np.ascontiguousarray: partial(as_array, own=np.ascontiguousarray),

@@ -235,6 +235,15 @@ def delitem(obj: Any, index: Any) -> None:
         del obj[index]
 
 
+class Broadcast:
+    """Stands for a ``np.broadcast`` of active arrays, which nobody iterates over."""
+
+    def __init__(self, *args: Any) -> None:
+        self.shape, self.numiter = np.broadcast_shapes(*map(np.shape, args)), len(args)
+        self.nd = self.ndim = len(self.shape)
+        self.size = int(np.prod(self.shape))
+
+
 # -- iteration -------------------------------------------------------------------------------------
 
 
