@@ -51,11 +51,12 @@ def attribute(obj: Any, name: str) -> Any:
 
 def attribute_itself(obj: Any, name: str) -> Any:
     """Return what ``object.__getattribute__`` gives: ``__getattr__`` is not asked."""
-    if isinstance(obj, type):
+    cls: Any = type(obj)
+    if issubclass(cls, type):
         return attribute(obj, name)
-    if isinstance(obj, (np.ndarray, np.generic, float, complex)):
+    if issubclass(cls, (np.ndarray, np.generic, float, complex)):
         return of_number(obj, name)
-    for base in type(obj).__mro__:
+    for base in cls.__mro__:
         if name in vars(base):
             return of_class(obj, vars(base)[name], name)
     return natively(obj, name)

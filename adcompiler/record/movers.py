@@ -234,7 +234,7 @@ def of_method(name: str) -> Callable[..., Any]:
             kwargs["key"] = wrapped(kwargs["key"])
         if iterates:
             args = tuple(map(spread if name == "extend" else iterate, args))
-        if name in RESUMING and not is_known(method.__self__):
+        if name in REDUCING or (name in RESUMING and not is_known(method.__self__)):
             return watched(method, *args, **kwargs)
         if compares or kwargs or name == "sort":
             return natively(method, *args, **kwargs)
@@ -244,6 +244,7 @@ def of_method(name: str) -> Callable[..., Any]:
 
 
 RESUMING = frozenset({"send", "throw", "close", "__next__"})
+REDUCING = frozenset({"__reduce__", "__reduce_ex__", "__getstate__"})
 
 
 def is_known(value: Any) -> bool:
@@ -272,7 +273,7 @@ OF_METHODS: dict[Any, Callable[..., Any]] = {
     for name in dir(cls) if callable(getattr(cls, name, None))
 }
 """Movers by built-in class and name."""
-OF_METHODS[object, "__reduce_ex__"] = of_method("__reduce_ex__")
+OF_METHODS |= {(object, name): of_method(name) for name in REDUCING}
 OF_METHODS |= {
     (types.GeneratorType, name): of_method(name)
     for name in ("send", "throw", "close", "__next__", "__iter__")

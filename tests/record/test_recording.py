@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from typing import Any
@@ -410,3 +411,38 @@ def test_a_function_of_scikit_learn_behind_its_validation() -> None:
     derivative = grad(function, backend="record")
     assert np.allclose(derivative(x, y), wanted, rtol=1e-10)
     assert derivative.explain(x, y).ops < 30
+
+
+class Stated:
+    def __init__(self, x):
+        self.x, self.parts = x, [x * 2.0, {"k": x * 3.0}]
+
+    def __setstate__(self, state):
+        self.x, self.parts = state["x"] * 4.0, state["parts"]
+
+
+class Reduced(Stated):
+    def __getstate__(self):
+        return {"x": self.x * 5.0, "parts": self.parts}
+
+
+class Liar:
+    def __init__(self, x):
+        self.x = x
+
+    @property
+    def __class__(self):
+        return type
+
+
+def test_copies_are_what_the_module_for_them_makes() -> None:
+    def copied(x):
+        one, objects = copy.deepcopy(Stated(x)), np.array([x * 1.0, [x]], object)
+        other = copy.deepcopy(objects)
+        other[1][0] = 7.0
+        return one.x + one.parts[1]["k"] + copy.copy(Stated(x)).parts[0] + other[0] * objects[1][0]
+
+    assert grad(copied, backend="record")(0.5) == 10.0
+    assert grad(lambda x: Liar(x).x * 3.0, backend="record")(0.5) == 3.0
+    with pytest.raises(UnsupportedError, match="__getstate__"):
+        grad(lambda x: copy.deepcopy(Reduced(x)).x, backend="record")(0.5)
