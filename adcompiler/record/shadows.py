@@ -73,10 +73,6 @@ class Shadows:
 
     # -- what pullbacks do ---------------------------------------------------------------------
 
-    def number(self, slot: int) -> Any:
-        """Return what stands beside a number."""
-        return self.numbers[slot]
-
     def add(self, value: Any, g: Any) -> None:
         """Add to what stands beside a number or array; it is summed over broadcast axes."""
         if g is None:

@@ -9,20 +9,20 @@ import operator
 import random
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ops.homes import display_name
-from adcompiler.record.arrays import (
-    as_array, renewed,
-)
+from adcompiler.record.arrays import as_array, renewed
 from adcompiler.record.array_functions import OF_ARRAYS
 from adcompiler.record.attributes import (
     OF_OBJECTS, attribute, del_attribute, set_attribute,
 )
 from adcompiler.record.copies import fresh
-from adcompiler.record.functions import HOOKS, hooked
+from adcompiler.record.entries import Elementwise
+from adcompiler.record.functions import HOOKS
 from adcompiler.record.items import iterate, setitem
 from adcompiler.record.operators import REAL, enter, note_text
 from adcompiler.record.protocols import followed, method_of, natively, reflected
@@ -99,14 +99,6 @@ def to_complex(*args: Any, **kwargs: Any) -> Any:
     if len(args) < 2:
         imag = kwargs.get("imag", 0.0)
     made = complex(real, imag)
-    return HOOKS["paired"](made, real, imag)
-
-
-@hooked
-def paired(made: Any, real: Any, imag: Any) -> Any:
-    """Return a complex number made of two parts, recorded."""
-    from adcompiler.record.entries import Elementwise
-
     enter(Elementwise(complex, (real, imag), made, (lambda *_: 1.0, lambda *_: 1j)))
     return made
 
@@ -226,11 +218,6 @@ def apply_hasattr(obj: Any, name: str, /) -> bool:
     return True
 
 
-def apply_setattr(obj: Any, name: str, value: Any, /) -> None:
-    """Assign an attribute."""
-    set_attribute(value, obj, name)
-
-
 def as_text(function: Callable[..., Any], *methods: str) -> Callable[..., Any]:
     """Return the hook of a function that gives text, by the first of some methods in Python."""
 
@@ -279,11 +266,6 @@ def apply_isinstance(value: Any, cls: Any, /) -> bool:
     return bool(HOOKS["truth"](HOOKS["call"](method, cls, value)))
 
 
-def apply_issubclass(cls: Any, of: Any, /) -> bool:
-    """Say whether a class derives from another."""
-    return natively(issubclass, cls, of)  # type: ignore[no-any-return]
-
-
 def apply_type(*args: Any, **kwargs: Any) -> Any:
     """Return a class, of a value or a new one."""
     if len(args) == 1 and not kwargs:
@@ -299,11 +281,6 @@ def by_method(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         return natively(function, value, *args) if method is None else method(value, *args)
 
     return apply
-
-
-def apply_bool(value: Any = False, /) -> bool:
-    """Return the truth of a value."""
-    return bool(HOOKS["truth"](value))
 
 
 def apply_fsum(items: Any, /) -> Any:
@@ -366,13 +343,15 @@ def apply_exec(function: Any) -> Callable[..., Any]:
 SPECIAL.update(OF_ARRAYS)
 SPECIAL.update({
     **{function: of_math(function, slope) for function, slope in OF_MATH.items()},
-    abs: apply_abs, float: to_float, complex: to_complex, int: to_int, bool: apply_bool,
+    abs: apply_abs, float: to_float, complex: to_complex, int: to_int,
+    bool: lambda value=False, /: bool(HOOKS["truth"](value)),
     **{cls: of_numpy_number(cls) for cls in (np.float64, np.float32, np.float16, np.complex128)},
     sum: apply_sum, min: picked(min, "lt"), max: picked(max, "gt"), pow: apply_pow,
     divmod: apply_divmod, round: by_method(round, "__round__"), len: apply_len,
-    getattr: apply_getattr, hasattr: apply_hasattr, setattr: apply_setattr, delattr: del_attribute,
-    isinstance: apply_isinstance,
-    type: apply_type, hash: by_method(hash, "__hash__"), math.fsum: apply_fsum,
+    getattr: apply_getattr, hasattr: apply_hasattr, delattr: del_attribute,
+    setattr: lambda obj, name, value, /: set_attribute(value, obj, name),
+    isinstance: apply_isinstance, type: apply_type, hash: by_method(hash, "__hash__"),
+    math.fsum: apply_fsum,
     str: as_text(str, "__str__", "__repr__"), repr: as_text(repr, "__repr__"),
     format: apply_format, print: apply_print, itertools.count: apply_count,
     sys._getframe: refusing(
@@ -393,6 +372,6 @@ SPECIAL.update({
     operator.setitem: lambda a, i, v: setitem(v, a, i),
     operator.not_: lambda x: not HOOKS["truth"](x),
     operator.abs: apply_abs, eval: apply_exec(eval), exec: apply_exec(exec),
-    issubclass: apply_issubclass, vars: vars,
+    issubclass: partial(natively, issubclass), vars: vars,
     **{getattr(object, name): own for name, own in OF_OBJECTS.items()},
 })

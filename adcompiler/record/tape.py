@@ -479,11 +479,8 @@ def note_refusal(error: ADError) -> None:
         tape.refusal = error
 
 
-class Idle(Tape):
-    """The tape of threads that record nothing."""
-
-
-IDLE: Tape = Idle()
+IDLE = Tape()
+"""The tape of threads that record nothing."""
 RECORDING = Recording()
 TELL_REFUSED.append(note_refusal)
 
