@@ -23,7 +23,7 @@ import numpy as np
 from adcompiler.record.functions import HOOKS, is_followed
 from adcompiler.record.items import iterate, spread
 from adcompiler.record.protocols import followed, natively, watched
-from adcompiler.record.tape import RECORDING, users_module
+from adcompiler.record.tape import users_module
 from adcompiler.record.unseen import Watch
 
 
