@@ -84,7 +84,7 @@ def pmean_rule(a, p, *, axis=0, keepdims=False):
     return y, pmean_pullback
 
 
-@rrule(stats.sem, wrt=("a",), domain=lambda rng: [*over_axes(rng), call(
+@rrule(stats.sem, wrt=("a",), domain=lambda rng: [*over_axes(rng)[:-1], call(
     rng.normal(size=(4, 5)), 1, 0)], kink="nan where all are equal")
 def sem_rule(a, axis=0, ddof=1, *, keepdims=False):
     refuse_complex(a)
