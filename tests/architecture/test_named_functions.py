@@ -10,7 +10,7 @@ import pytest
 from tests.architecture.named_functions import decisions, is_pythons, modules
 
 REASONS = {
-    "record/array_functions.py": (12, "hooks for functions that make, sum and repeat arrays"),
+    "record/array_functions.py": (11, "hooks for functions that make, sum and repeat arrays"),
     "record/arrays.py": (1, "an operator of its own hook"),
     "record/methods.py": (1, "a method in place that adds"),
     "record/second.py": (22, "second derivatives of what slopes are written for"),
