@@ -123,3 +123,9 @@ def test_the_line_that_is_told_is_the_users():
     (finding,) = found.value.findings
     assert finding.file == __file__
     assert "x.view(np.int64)" in finding.text
+
+
+def test_a_view_of_a_view_lies_as_what_it_is_of():
+    x = np.array([1.0 + 2.0j, 3.0 - 1.0j])
+    _, pullback = vjp(lambda z: np.sum(z.view(float).view(complex).real), x)
+    np.testing.assert_array_equal(pullback(1.0)[0], [1.0, 1.0])

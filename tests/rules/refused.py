@@ -115,7 +115,6 @@ SERIES = frozenset({
     "complex.conjugate",
     "dict.copy[dict]",
     "float.conjugate",
-    "list.copy",
     "math.prod",
     "ndarray.astype",
     "ndarray.compress",

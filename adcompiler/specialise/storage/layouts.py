@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from adcompiler.analyses.layouts import LayoutFlow
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
@@ -47,7 +49,9 @@ def written_otherwise(
     s: Writer, function: Any, args: Sequence[Any], result: Atom, origin: Origin
 ) -> Atom:
     """Return what is written in place of a call; a library's may lie in memory in another way."""
-    if is_runtime(function) or function in SAME_LAYOUT or root_module(function) in OWN_MODULES:
+    if is_runtime(function) or function in SAME_LAYOUT or function is np.ndarray.view or (
+        root_module(function) in OWN_MODULES
+    ):
         return result
     return of_unknown_layout(s, getattr(function, "__name__", ""), args, result, origin)
 
