@@ -16,7 +16,7 @@ import pytest
 from scipy.integrate._ivp.rk import RK23, RK45
 from scipy.optimize import rosen, rosen_der, rosen_hess_prod
 
-from adcompiler import ADError, MissingRuleError, UnsupportedError, grad, vjp
+from adcompiler import ADError, UnsupportedError, grad, vjp
 from tests.lanes import one_in
 from tests.real.shipped import Case, check
 
