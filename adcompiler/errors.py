@@ -153,7 +153,8 @@ class Finding:
 
     ``line`` and ``column`` are 1-based and 0-based, as Python reports them; ``text`` is the
     source line as written. ``anchor`` names the section of ``docs/limitations.md``; ``callers``
-    are the calls through which the place is reached, innermost first; ``cause`` is where it starts.
+    are the calls through which the place is reached, innermost first; ``cause`` is where it starts;
+    ``behind`` the section of what keeps the text of a function without a rule from being compiled.
     """
 
     file: str
@@ -166,11 +167,12 @@ class Finding:
     width: int = 1
     callers: tuple[str, ...] = ()
     cause: Cause | None = None
+    behind: str = ""
 
     @property
     def reason(self) -> Reason:
         """Why: by what is known of the section of the documentation."""
-        return REASONS[self.anchor]
+        return REASONS[self.behind or self.anchor]
 
     @property
     def place(self) -> tuple[int, int]:

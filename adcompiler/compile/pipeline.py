@@ -461,5 +461,6 @@ def without_series(request: Request) -> Finding:
 def refuse(unit: Unit) -> None:
     """Raise everything that was found to be unsupported, all at once."""
     if unit.findings:
-        missing = all(f.reason is Reason.MISSING_RULE for f in unit.findings)
+        missing = all(
+            f.behind or f.reason is Reason.MISSING_RULE for f in unit.findings)
         raise (MissingRuleError if missing else UnsupportedError)(unit.findings)

@@ -128,7 +128,8 @@ def missing_of_unknown(unit: Unit, shown: str, func: Atom, origin: Origin) -> Fi
     if made is None and not shown.startswith("the attribute"):
         problem = f"which function {expression(origin)} calls is not known when compiling"
     instead = "put this into a function of your own, and register a rule for that"
-    return explained(unit, origin.finding(problem, instead, "unknown-callable"), func)
+    found = origin.finding(problem, instead, "missing-rule")
+    return explained(unit, replace(found, behind="unknown-callable"), func)
 
 
 def may_keep(unit: Unit, method: Attribute, origin: Origin) -> Finding:

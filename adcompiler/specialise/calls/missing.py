@@ -7,6 +7,7 @@ import sys
 import types
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,10 @@ def missing_rule(
     if obstacle is not None:
         place = obstacle.where
         reason = f"its source cannot be compiled ({place}: {obstacle.problem})"
-    section = "missing-rule"
+    found = origin.finding(f"{name} has no rule, and {reason}", hint, "missing-rule")
     if obstacle is not None and obstacle.reason.by_run:
-        section = obstacle.anchor
-    return origin.finding(f"{name} has no rule, and {reason}", hint, section)
+        found = replace(found, behind=obstacle.reason.section)
+    return found
 
 
 def may_write(origin: Origin, name: str, function: Any) -> Finding:
