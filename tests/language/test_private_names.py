@@ -138,7 +138,7 @@ class Names:
             yield __i * self.__s
 
     def generated(self, x):
-        return sum(self.items(x))
+        return sum(list(self.items(x)))
 
     def matched(self, x):
         match {"a": x, "b": 2.0}:
