@@ -138,7 +138,10 @@ class Names:
             yield __i * self.__s
 
     def generated(self, x):
-        return sum(list(self.items(x)))
+        total = 0.0
+        for item in self.items(x):
+            total = total + item
+        return total
 
     def matched(self, x):
         match {"a": x, "b": 2.0}:
