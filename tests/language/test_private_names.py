@@ -157,7 +157,7 @@ def names(x):
     n = Names()
     return (
         n.with_parameter(x) + n.local(x) * n.imported(x) + n.statements(x) * n.nonlocal_name(x)
-        + n.generated(x) * n.matched(x) + n.by_keyword(x)
+        + n.matched(x) + n.by_keyword(x)
     )
 
 
