@@ -426,8 +426,6 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
                 result = self.let(rhs, t.UNKNOWN, name, origin)
         if not temporary:
             result = self.named(result, name, before)
-        if isinstance(rhs, Call) and isinstance(rhs.func, Var) and rhs.func.temporary:
-            self.drop_method(called)
         return result
 
     def named(self, value: Atom, name: str, before: int) -> Atom:

@@ -14,7 +14,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, If, Let, Origin, Raise, Rhs, Statement, Var,
 )
-from adcompiler.ir.visit import definitions, free_variables
+from adcompiler.ir.visit import definitions
 from adcompiler.specialise.interface import Interface
 from adcompiler.specialise.unknowns import explained, holds_functions, is_lost
 from adcompiler.typed.builder import Builder, refuse_large
@@ -64,16 +64,6 @@ class Writer(Builder, Interface):
             self.heap.note(var, rhs)
         self.out.append(Let(var, rhs, origin))
         return var
-
-    def drop_method(self, func: Atom) -> None:
-        """Take back the reading of a method of which the call has been written as a function's."""
-        if isinstance(self.unit.type(func), t.Method):
-            for i in reversed(range(len(self.out))):
-                statement = self.out[i]
-                if isinstance(statement, Let) and statement.target is func:
-                    if func not in free_variables(Block(tuple(self.out[i + 1 :]))):
-                        del self.out[i]
-                    return
 
     def reject(
         self, origin: Origin, problem: str, hint: str = "", anchor: str = "",

@@ -138,10 +138,7 @@ class Names:
             yield __i * self.__s
 
     def generated(self, x):
-        total = 0.0
-        for item in self.items(x):
-            total = total + item
-        return total
+        return sum(self.items(x))
 
     def matched(self, x):
         match {"a": x, "b": 2.0}:
@@ -157,7 +154,7 @@ def names(x):
     n = Names()
     return (
         n.with_parameter(x) + n.local(x) * n.imported(x) + n.statements(x) * n.nonlocal_name(x)
-        + n.matched(x) + n.by_keyword(x)
+        + n.generated(x) * n.matched(x) + n.by_keyword(x)
     )
 
 
