@@ -311,6 +311,11 @@ class Facts:
         return ANYTHING if self.shares is None else self.shares
 
     @property
+    def gives_views(self) -> bool:
+        """Whether a result is a view of an argument, whatever the layout in memory."""
+        return any(shares.how == VIEW for shares in self.shares or ())
+
+    @property
     def writes_nothing(self) -> bool:
         """Whether no argument is written into, but the array for a result."""
         return self.writes == () or (self.writes is None and self.is_pure)

@@ -19,9 +19,8 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.regions import LAST, SKIPS, altered
 from adcompiler.ir.visit import bound_inside, defined, substitute_statement, used, walk, with_blocks
-from adcompiler.ops.facts import IN_C, VIEW
+from adcompiler.ops.facts import IN_C
 from adcompiler.ops.queries import known, meaning
-from adcompiler.ops.registry import REGISTRY
 from adcompiler.optimise.stores import is_zero
 from adcompiler.runtime import add_at, unbroadcast
 from adcompiler.typed.unit import Unit
@@ -286,8 +285,7 @@ def copied(rhs: Rhs) -> Var | None:
 
 def gives_views(rhs: Call) -> bool:
     """Say whether a function gives views; that of a number, broadcast, cannot be written into."""
-    function = rhs.func.value if isinstance(rhs.func, Const) else None
-    return any(shares.how == VIEW for shares in REGISTRY.facts(function).shares or ())
+    return known(rhs).gives_views
 
 
 def is_scatter(rhs: Rhs | None) -> bool:

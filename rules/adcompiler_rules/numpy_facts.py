@@ -129,7 +129,8 @@ facts(np.einsum, shares=(Shares(MAY, (1,), most=2), Shares(MAY, (0,), most=3)))
 facts(*named("numpy", "float16 float32 float64 complex64 complex128"), shares=MAY)
 facts(*named("numpy", "astype"), shares=Shares(MAY, (0,), (Option("copy", (False,), True),)))
 
-facts(np.ndarray.transpose, np.ndarray.swapaxes, np.ndarray.squeeze, shares=VIEW)
+facts(
+    np.ndarray.transpose, np.ndarray.swapaxes, np.ndarray.squeeze, np.ndarray.view, shares=VIEW)
 facts(np.ndarray.reshape, np.ndarray.ravel, shares=LAYOUT)
 facts(
     np.ndarray.astype, pure=True, writes=(), tried=True,

@@ -22,7 +22,6 @@ REASONS = {
     "specialise/folds/extremes.py": (4, "items that are found are chosen, so that they may be any"),
     "specialise/folds/inspection.py": (11, "questions about types are answered when compiling"),
     "specialise/folds/splitting.py": (6, "what is a view of an array is written as one"),
-    "specialise/storage/layouts.py": (1, "a view lies in memory as what it is of"),
     "specialise/folds/option.py": (2, "calls that some options make calls of others"),
 }
 """The modules that name functions of libraries, how many, and why no fact can say it.

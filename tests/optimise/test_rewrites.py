@@ -41,7 +41,7 @@ def rewritten(
         statements = tuple(replace(s, origin=s.origin.reversed()) for s in statements)  # type: ignore[union-attr, type-var]
     block = Block(statements, (typed.value,))
     purity = Purity(unit.type, unit.definition)
-    for name in (*passes, "dead_code"):
+    for name in ("dead_code", *passes, "dead_code"):
         block = REWRITES[name](block, unit, purity)
     made = Function("f", tuple(Param(p, 1) for p in typed.params), block, typed.origin)
     lowered = FunctionLowering(made, unit, References(unit), purity).lower()

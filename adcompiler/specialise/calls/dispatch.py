@@ -38,7 +38,7 @@ from adcompiler.specialise.calls.kept_results import call_kept
 from adcompiler.specialise.calls.libraries import (
     WRITING, is_compiled, is_namedtuple, is_runtime, makes_sparse_or_spline, stays_whole,
 )
-from adcompiler.specialise.calls.method_calls import call_method, call_object_method
+from adcompiler.specialise.calls.method_calls import call_method, call_object_method, in_one_tuple
 from adcompiler.specialise.calls.opening import call_closure, call_python
 from adcompiler.specialise.calls.operator_methods import (
     call_operator, iterated, method_of, runs_over,
@@ -172,6 +172,7 @@ def call_value(
         args = [opened_iterator(s, arg, origin) for arg in args]
     if isinstance(value, Recipe):
         return refuse_recipe(s, origin)
+    args = in_one_tuple(s, value, args, origin)
     given = (s, func, args, kwargs, origin, name)
     found = call_of_derivative(*given) or call_sparse(*given) or call_registered(*given)
     if found is not None:

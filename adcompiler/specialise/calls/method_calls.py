@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from types import MethodDescriptorType
 from typing import Any
 
 import numpy as np
@@ -124,16 +125,21 @@ def call_numeric_method(
     That is one form with calls of the functions of NumPy that do the same, of which such a method
     is another spelling; it is written as a method again.
     """
-    if len(args) > 1 and REGISTRY.facts(function).means in ONE_BY_ONE and not any(
-        isinstance(arg, Star) for arg in args
-    ):
-        args = [s.pack("tuple", tuple(args), "shape", origin)]
     if REGISTRY.facts(function).writes_nothing or isinstance(s.unit.type(obj), t.Scalar):
         return s.call(Const(function), [obj, *args], kwargs, origin, name)
     replacement = replacement_of(function)
     if replacement is not None and s.heap is not None:
         return s.call(Const(replacement), [obj, *args], kwargs, origin, name)
     return refuse_method(s, s.unit.type(obj), function.__name__, origin)
+
+
+def in_one_tuple(s: Writer, method: Any, args: list[Any], origin: Origin) -> list[Any]:
+    """Return the arguments of a method, with lengths or axes given one by one in a tuple."""
+    if len(args) < 3 or not isinstance(method, MethodDescriptorType) or (
+        REGISTRY.facts(method).means not in ONE_BY_ONE
+    ) or any(isinstance(arg, Star) for arg in args):
+        return args
+    return [args[0], s.pack("tuple", tuple(args[1:]), "shape", origin)]
 
 
 def call_tuple_method(

@@ -12,8 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from adcompiler.analyses.layouts import LayoutFlow
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
@@ -21,6 +19,7 @@ from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Origin, Statement
 from adcompiler.ir.visit import with_blocks
 from adcompiler.ops.homes import root_module
 from adcompiler.ops.queries import meaning
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import own
 from adcompiler.runtime.shaping import copy_as_laid_out, in_place_of
 from adcompiler.specialise.calls.libraries import is_runtime
@@ -49,8 +48,8 @@ def written_otherwise(
     s: Writer, function: Any, args: Sequence[Any], result: Atom, origin: Origin
 ) -> Atom:
     """Return what is written in place of a call; a library's may lie in memory in another way."""
-    if is_runtime(function) or function in SAME_LAYOUT or function is np.ndarray.view or (
-        root_module(function) in OWN_MODULES
+    if is_runtime(function) or function in SAME_LAYOUT or root_module(function) in OWN_MODULES or (
+        REGISTRY.facts(function).gives_views
     ):
         return result
     return of_unknown_layout(s, getattr(function, "__name__", ""), args, result, origin)
