@@ -256,6 +256,10 @@ class TooLongError(TooLargeError):
     """
 
 
+class NotCompiledError(UnsupportedError):
+    """There are native loops for a function, which the machine's compiler does not compile."""
+
+
 class MissingRuleError(LocatedError):
     """A differentiable value reaches a function that has neither a rule nor readable source."""
 

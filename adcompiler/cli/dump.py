@@ -236,6 +236,7 @@ def requests_for(function: Any, options: DumpOptions) -> list[Request]:
         Request(
             s.target.function, types, s.wrt, wanted.mode, wanted.has_aux, s.single,
             parameters=left_open(s.parameters, types), parts=s.parts, careful=True,
+            for_loops=bool(options.native),
         )
         for types in possible
     ]

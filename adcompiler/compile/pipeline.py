@@ -71,7 +71,8 @@ class Request:
     backend's code takes many tangents, and computes for one after the other what Python's does.
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
     ``backend`` names what runs it: see ``compile/backends.py``; with ``parallel`` in threads, where
-    that is proved to make no difference.
+    that is proved to make no difference. With ``for_loops`` whoever asks writes loops of the result
+    himself, which is then what they are made of for any backend.
     With ``by_entries`` sparse matrices are followed entry by entry; ``by_symmetry`` derivatives of
     gradients along tangents. In ``masked`` code derivatives that are 0 stay 0 through infinite
     slopes, in ``careful`` code where slopes may be such.
@@ -96,6 +97,7 @@ class Request:
     backend: str = "python"
     each: bool = False
     parallel: bool = False
+    for_loops: bool = False
     by_entries: bool = False
     by_symmetry: bool = False
     masked: bool = False
@@ -108,7 +110,7 @@ class Request:
             root=self.function, assume_equal_shapes=self.assume_equal_shapes,
             settings=Settings(
                 self.strict_primal, self.debug, derive, chosen, self.budget,
-                BACKENDS[self.backend].write is not None, self.parallel,
+                self.for_loops or BACKENDS[self.backend].write is not None, self.parallel,
                 self.mode in ("forward", "linearize"), self.mode == "taylor", self.by_entries,
                 self.by_symmetry, self.masked, self.careful, bool(MODES[self.mode].halves),
             ),

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adcompiler.budget import is_deep, together
+from adcompiler.budget import deeply, is_deep, together
 from adcompiler.cache.seals import is_sealed
 from adcompiler.cache.keys import digest, is_unknown, primary_key, resolve, storable, type_text
 from adcompiler.cache.modules import EMITTED, load_module
@@ -42,6 +42,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
 from adcompiler.ops.forks import across_forks
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.runtime.machine_code import belong_to
 from adcompiler.typed.values import foreign_array, type_of, with_options
 
 if TYPE_CHECKING:
@@ -352,6 +353,8 @@ class Specialisations:
             module, path, text, name, bound, report, self.options, self.target.shown,
             tuple((self.parameters[i].name, i, p) for i, p in zip(
                 self.wrt, self.parts, strict=True)))
+        if emitted.native:
+            belong_to(vars(module), self.target.function, deeply)
         run = emitted.running()
         tier = run if isinstance(run, Tier) else None
         seeds = emitted.mode.seeds if emitted.second is None else ""

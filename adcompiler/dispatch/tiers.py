@@ -14,6 +14,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from adcompiler.errors import NotCompiledError
+
 START, A_LINE = 0.5, 0.01
 """About what numba takes to compile, in seconds: at all, and for each line."""
 
@@ -36,7 +38,10 @@ class Tier:
     def __call__(self, *args: Any) -> Any:
         """Return what the product returns."""
         if self.chosen is not None:
-            return self.chosen(*args)
+            try:
+                return self.chosen(*args)
+            except NotCompiledError as error:
+                return self.without_loops(error, *args)
         if self.spent >= self.cost:
             return self.choose(*args)
         start = perf_counter()
@@ -48,7 +53,10 @@ class Tier:
 
     def choose(self, *args: Any) -> Any:
         """Return what the product returns, having found out which form is faster."""
-        self.native(*args)  # compiles
+        try:
+            self.native(*args)  # compiles
+        except NotCompiledError as error:
+            return self.without_loops(error, *args)
         start = perf_counter()
         result = self.native(*args)
         middle = perf_counter()
@@ -57,6 +65,13 @@ class Tier:
         took = f"{loops:.2g} s where Python took {python:.2g} s"
         self.settle("native" if loops < python else "python", took)
         return result
+
+    def without_loops(self, error: NotCompiledError, *args: Any) -> Any:
+        """Return what Python returns, from now on: loops are not compiled in this process."""
+        self.chosen = self.python
+        _, _, why = error.findings[0].problem.partition(": ")
+        self.reason = f"stays in Python: {why}"
+        return self.python(*args)
 
     def settle(self, backend: str, took: str) -> None:
         """Keep a choice, here and on disk."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from adcompiler.runtime.aliases import overlap
 from adcompiler.runtime.indexing import give_back
+from adcompiler.runtime.machine_code import guarded, never_compiled
 
 VARIABLE = "ADCOMPILER_NATIVE"
 FLOAT64 = np.dtype(np.float64)
@@ -32,6 +33,21 @@ def runs_plain() -> bool:
 def has_compiler() -> bool:
     """Say whether loops are compiled: numba is installed, and they are not to run as they are."""
     return not runs_plain() and importlib.util.find_spec("numba") is not None
+
+
+@functools.cache
+def imported() -> Any:
+    """Return numba, or what importing it raises: it is installed, and of no use."""
+    try:
+        import numba
+    except Exception as error:
+        return error
+    return numba
+
+
+def is_usable() -> bool:
+    """Say whether loops are compiled by a numba that can be imported."""
+    return has_compiler() and not isinstance(imported(), Exception)
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -63,11 +79,7 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def parallel_range() -> Any:
     """Return the ``range`` of loops that run in threads."""
-    if not has_compiler():
-        return range
-    import numba
-
-    return numba.prange
+    return imported().prange if is_usable() else range
 
 
 def made(
@@ -77,19 +89,17 @@ def made(
     if not has_compiler():
         ignoring: Callable[..., Any] = np.errstate(all="ignore")(function)
         return ignoring
-    import numba
-
+    numba = imported()
+    if isinstance(numba, Exception):
+        return never_compiled(function, numba)
     file = function.__code__.co_filename
     is_file = os.path.exists(file)
     name = Path(file).stem if is_file else f"{id(function.__globals__):x}"
     name_module(function, f"adcompiler_loops_{name}")
     if is_file:
         with contextlib.suppress(RuntimeError):  # there is no directory that may be written
-            kept: Callable[..., Any] = numba.njit(
-                error_model="numpy", cache=is_kept, **options)(function)
-            return kept
-    alone: Callable[..., Any] = numba.njit(error_model="numpy", **options)(function)
-    return alone
+            return guarded(numba.njit(error_model="numpy", cache=is_kept, **options)(function))
+    return guarded(numba.njit(error_model="numpy", **options)(function))
 
 
 def bits_of(x: float) -> int:
@@ -106,7 +116,7 @@ def of_bits(bits: int) -> float:
 
 def bit_casts() -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return ``bits_of`` and ``of_bits`` as loops call them."""
-    return machine_casts() if has_compiler() else (bits_of, of_bits)
+    return machine_casts() if is_usable() else (bits_of, of_bits)
 
 
 @functools.cache
@@ -155,7 +165,7 @@ def no_address() -> int:
 
 def stack_addresses() -> Callable[[], int]:
     """Return the function that tells where variables of the function that calls it stand."""
-    return machine_addresses() if has_compiler() else no_address
+    return machine_addresses() if is_usable() else no_address
 
 
 @functools.cache
@@ -191,17 +201,15 @@ def name_module(function: Any, name: str) -> None:
 
 
 def refusals() -> tuple[type[Exception], ...]:
-    """Return what calls of loops raise when these cannot be compiled, or memory is short.
+    """Return what calls of loops raise where Python is to answer: memory is short, for one.
 
-    Integers of a list may be too large for 64 bits. SciPy, of which numba takes BLAS, may not be
-    installed; the directory for machine code may be one that cannot be written. What loops compute
-    raises nothing.
+    Integers of a list may be too large for 64 bits; the directory for machine code may be one that
+    cannot be written. What loops compute raises nothing; those that cannot be compiled raise
+    NotCompiledError, which is not among these.
     """
-    if not has_compiler():  # Python raises in a loop before the test behind that is reached
+    if not is_usable():  # Python raises in a loop before the test behind that is reached
         return (MemoryError, ArithmeticError, ValueError, RecursionError)
-    from numba.core.errors import NumbaError
-
-    return (MemoryError, OverflowError, ImportError, OSError, NumbaError)
+    return (MemoryError, OverflowError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,11 +256,7 @@ def mode_of_python() -> Any:
 
     Without a compiler it is a context in which nothing changes.
     """
-    if not has_compiler():
-        return plain_mode
-    import numba
-
-    return numba.objmode
+    return imported().objmode if is_usable() else plain_mode
 
 
 def plain_mode(**types_: str) -> contextlib.AbstractContextManager[None]:

@@ -16,7 +16,7 @@ from adcompiler import value_and_grad
 from adcompiler.backends.native.c.module import BUILD, c_alone
 from adcompiler.backends.native.c.printer import number
 from adcompiler.cli import main
-from adcompiler.compile.pipeline import Emitted, Request, stages
+from adcompiler.compile.pipeline import Emitted, Request, compile_request, stages
 from adcompiler.errors import Declined
 from adcompiler.typed.values import type_of
 from tests.lanes import one_in
@@ -92,6 +92,23 @@ def test_the_command_writes_a_file_and_what_calls_it(tmp_path: Path) -> None:
         function(np.array([0.0, 1.0]), 2.0, 3)
     with pytest.raises(TypeError):
         function(x, 2.0, 3.5)
+
+
+def test_the_command_writes_the_loops_of_the_jit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "model_as_the_jit.py"
+    model.write_text(MODEL)
+    command = ["dump", "--native", "c", "--mode", "value_and_grad", f"{model}:walk"]
+    assert main([*command, "--args", "x: float64[:]"]) == 0
+    request = Request(
+        imported(model).walk, (type_of(np.ones(2)), type_of(2)), (0,), "value_and_grad",
+        backend="native", careful=True)
+    emitted = compile_request(request)
+    text, _ = c_alone(emitted.product, emitted.unit)
+    start = text.index("bool walk_value_and_grad_loops(")
+    assert text[start:] in capsys.readouterr().out
+    assert "tape" not in text[start:]  # elements of `x` are read again
 
 
 def test_the_module_beside_the_file_is_not_written_over(

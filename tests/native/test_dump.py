@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 import types
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,13 @@ import numpy as np
 import pytest
 
 from adcompiler import value_and_grad
+from adcompiler.backends.native.alone import standing_alone
 from adcompiler.cli import main
+from adcompiler.cli.dump import DumpOptions, requests_for
+from adcompiler.compile.pipeline import Request, compile_request
+from adcompiler.typed.values import type_of
+from tests.native import array_programs
+from tests.native.programs import PROGRAMS
 
 MODEL = """
 import numpy as np
@@ -22,6 +30,13 @@ def energy(x, k: float, n: int) -> float:
     for _ in range(n):
         for i in range(1, len(x)):
             total += k * (x[i] - x[i - 1]) ** 2 / x[0]
+    return total
+
+def walk(x, n: int) -> float:
+    total = 0.0
+    for _ in range(n):
+        for i in range(1, len(x)):
+            total += x[i] * x[i] * x[i - 1]
     return total
 
 def of_lists(v: list[float], s: float) -> float:
@@ -94,3 +109,45 @@ def test_what_has_no_loops_is_refused(model: Path, capsys: pytest.CaptureFixture
     assert "the native backend has nothing for this" in capsys.readouterr().err
     assert main([*of, str(model)]) == 2
     assert main([*of, f"{model}:energy", "--mode", "vjp"]) == 1
+
+
+def loops_in(text: str) -> str:
+    """Return the functions of loops of a module, without what stands around them."""
+    return "".join(re.findall(r"^@(?:compiled|inlined)\n(def .*?)(?=^\S|\Z)", text, re.S | re.M))
+
+
+ALL = {**PROGRAMS, **array_programs.PROGRAMS}
+
+
+def test_loops_are_those_that_the_jit_compiles() -> None:
+    for program in [one for one in ALL if one is not array_programs.relax][::4]:
+        types_ = tuple(map(type_of, ALL[program]))
+        jit = compile_request(Request(
+            program, types_, (0,), "value_and_grad", backend="native", careful=True))
+        wanted = requests_for(program, DumpOptions(mode="value_and_grad", native="numba"))[0]
+        dumped = compile_request(replace(wanted, types=types_))
+        text = standing_alone(dumped.product, dumped.unit)
+        assert loops_in(text) == loops_in(jit.text) != "", program.__name__
+
+
+SOFT = """
+import numpy as np
+
+def soft(x) -> float:
+    return np.sum(np.exp(x) * np.tanh(x))
+"""
+
+
+def test_functions_of_arrays_stand_alone(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    path = tmp_path / "model_of_soft.py"
+    path.write_text(SOFT)
+    out = tmp_path / "soft_alone.py"
+    assert main(["dump", f"{path}:soft", "--mode", "value_and_grad", "--native", "numba",
+                 "--args", "x: float64[:]", "-o", str(out)]) == 0
+    assert "adcompiler." not in out.read_text()
+    x = np.linspace(-2.0, 3.0, 7)
+    value, gradient = imported(out).soft_value_and_grad(x)
+    expected, other = value_and_grad(imported(path).soft, backend="native")(x)
+    assert value == expected
+    assert np.array_equal(gradient, other)

@@ -48,6 +48,29 @@ def stack_address(context):
 '''
 """What functions that call themselves need."""
 
+BITS = '''
+from numba.extending import intrinsic
+
+inlined = numba.njit(error_model="numpy", cache=True, forceinline=True)
+
+
+def cast(result, given):
+    """Return a function of a number that takes its bits for those of another machine type."""
+
+    def typed(context, x):
+        return result(given), written
+
+    def written(context, builder, signature, args):
+        return builder.bitcast(args[0], context.get_value_type(result))
+
+    return intrinsic(typed)
+
+
+bits_of = cast(numba.int64, numba.float64)
+of_bits = cast(numba.float64, numba.int64)
+'''
+"""What functions of the bits of numbers need."""
+
 
 def standing_alone(product: Product, unit: Unit) -> str:
     """Return the text of a module of loops, and of the function that calls them.
@@ -55,23 +78,25 @@ def standing_alone(product: Product, unit: Unit) -> str:
     Where Python would take over, that function raises. Raises Declined.
     """
     function = product.functions[0]
-    loops, names = lowered_alone(product, unit, {"numba", "sys", "cgutils", "intrinsic"})
+    loops, names = lowered_alone(
+        product, unit, {"numba", "sys", "cgutils", "intrinsic", "inlined", "cast"}, of_each=True)
     body = printed(loops, f"Compute `{function.name}`; return False first where Python has to.",
-                   stack=STACK)
+                   stack=STACK, bits=BITS)
     return f"{HEAD}{body}{caller(function.name, loops, names, product.docs[function.name])}"
 
 
 def lowered_alone(
-    product: Product, unit: Unit, taken: set[str]
+    product: Product, unit: Unit, taken: set[str], of_each: bool = False
 ) -> tuple[LoopFunction, list[str]]:
     """Return the loops of a product without effects, and the names of what they are called with.
 
-    Arguments may not have names that are ``taken``. Raises Declined.
+    Arguments may not have names that are ``taken``; with ``of_each`` functions of whole arrays are
+    computed as under the JIT. Raises Declined.
     """
     function = product.functions[0]
     if product.effects != "written":
         raise Declined("it has effects", function.origin)
-    loops = lowered(product.functions, unit, f"{function.name}_loops", of_each=False)
+    loops = lowered(product.functions, unit, f"{function.name}_loops", of_each=of_each)
     if has_gradient(loops.form):
         raise Declined("a result is the gradient of a dict or an instance", function.origin)
     if loops.apart or loops.given_back:

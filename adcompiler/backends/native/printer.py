@@ -60,7 +60,7 @@ def applied(expr: Expr) -> set[str]:
 
 def printed(
     function: LoopFunction, doc: str, printed_before: LoopFunction | None = None,
-    stack: str = STACK,
+    stack: str = STACK, bits: str = BITS,
 ) -> str:
     """Return the text of a function of loops, and of the helpers that it calls."""
     there = helpers_of(printed_before)
@@ -70,7 +70,7 @@ def printed(
     if any("bits_of" in TEXTS[name] for name in wanted) and not any(
         "bits_of" in TEXTS[name] for name in there
     ):
-        helpers = BITS + helpers
+        helpers = bits + helpers
     if function.called and not (printed_before and printed_before.called):
         helpers = stack + helpers
     decorator = "compiled" if function.is_cached else "in_memory"

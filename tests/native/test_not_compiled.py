@@ -1,0 +1,131 @@
+"""Loops that numba does not compile: Python under ``"auto"``, an ADError under ``"native"``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adcompiler import grad, vjp
+from adcompiler.budget import is_deep
+from adcompiler.dispatch import tiers
+from adcompiler.errors import UnsupportedError
+from adcompiler.runtime import native
+
+dispatcher = pytest.importorskip("numba.core.dispatcher")
+RAISED = (RecursionError("too deep"), AssertionError(), KeyError("name"), ValueError("a\nb"))
+X = np.linspace(0.0, 1.0, 5)
+
+
+def valley(x: Any) -> Any:
+    total = 0.0
+    for i in range(len(x) - 1):
+        total += 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2
+    return total
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing be compiled before, and loops be tried at the first call under ``"auto"``."""
+    monkeypatch.setenv("ADCOMPILER_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv("ADCOMPILER_NATIVE", raising=False)
+    monkeypatch.setattr(tiers, "START", 0.0)
+    monkeypatch.setattr(tiers, "A_LINE", 0.0)
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> list[Any]:
+    """Let numba raise an error whenever it compiles; return the list of its tries."""
+    tries: list[Any] = []
+
+    def compile_(self: Any, sig: Any) -> Any:
+        tries.append(sig)
+        raise error
+
+    monkeypatch.setattr(dispatcher.Dispatcher, "compile", compile_)
+    return tries
+
+
+@pytest.mark.parametrize("error", RAISED, ids=lambda error: type(error).__name__)
+def test_whatever_numba_raises_is_told_and_not_tried_again(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = failing(monkeypatch, error)
+    expected = grad(valley)(X)
+    derivative = grad(valley, backend="auto")
+    for _ in range(3):
+        assert np.array_equal(derivative(X), expected)
+    said = derivative.explain(X).backend
+    assert said.startswith("stays in Python: numba does not compile it (")
+    assert type(error).__name__ in said
+    count = 1 + isinstance(error, RecursionError)  # on a deeper stack too
+    assert len(tries) == count
+    asked = grad(valley, backend="native")
+    for _ in range(2):
+        with pytest.raises(UnsupportedError, match="the native backend has nothing for") as raised:
+            asked(X)
+        assert "def valley(x: Any) -> Any:" in str(raised.value)
+        assert type(error).__name__ in str(raised.value)
+        assert "limitations.md#native" in str(raised.value)
+    assert len(tries) == 2 * count
+
+
+def test_loops_chosen_before_are_not_compiled_for_other_arrays(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    derivative: Any = grad(valley, backend="auto")
+    derivative(X)
+    latest = derivative.specialisations.latest
+    latest.tier.take("native", "0 s")
+    failing(monkeypatch, AssertionError("no loops"))
+    assert np.array_equal(derivative(X[::2]), grad(valley)(X[::2]))
+    assert derivative.explain(X[::2]).backend == (
+        "stays in Python: numba does not compile it (AssertionError: no loops)")
+
+
+def test_pullbacks_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_ = dispatcher.Dispatcher.compile
+
+    def no_pullback(self: Any, sig: Any) -> Any:
+        if "pullback" in self.__name__:
+            raise RecursionError
+        return compile_(self, sig)
+
+    monkeypatch.setattr(dispatcher.Dispatcher, "compile", no_pullback)
+    value, pullback = vjp(valley, X, backend="native")
+    assert value == valley(X)
+    with pytest.raises(UnsupportedError, match="numba does not compile it"):
+        pullback(1.0)
+
+
+def test_loops_are_compiled_on_a_stack_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_ = dispatcher.Dispatcher.compile
+
+    def needs_room(self: Any, sig: Any) -> Any:
+        if not is_deep():
+            raise RecursionError
+        return compile_(self, sig)
+
+    monkeypatch.setattr(dispatcher.Dispatcher, "compile", needs_room)
+    derivative = grad(valley, backend="native")
+    assert np.array_equal(derivative(X), grad(valley)(X))
+    assert derivative.compiled_for(X).__globals__["valley_grad_loops"].signatures
+
+
+def test_memory_that_is_short_is_of_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries = failing(monkeypatch, MemoryError())
+    derivative = grad(valley, backend="native")
+    for _ in range(2):
+        assert np.array_equal(derivative(X), grad(valley)(X))
+    assert len(tries) == 2
+
+
+def test_a_numba_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "imported", lambda: ImportError("numba needs another numpy"))
+    derivative = grad(valley, backend="auto")
+    assert np.array_equal(derivative(X), grad(valley)(X))
+    assert np.array_equal(derivative(X), grad(valley)(X))
+    assert "numba needs another numpy" in derivative.explain(X).backend
+    with pytest.raises(UnsupportedError, match="numba needs another numpy"):
+        grad(valley, backend="native")(X)
