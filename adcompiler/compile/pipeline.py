@@ -256,6 +256,7 @@ def all_stages(request: Request) -> Iterator[Result]:
     yield "optimise", unit, verified(product.functions, unit)
 
     text, bound = emit_module(product, unit, request.parameters)
+    unit.naming.bound = {name: value for name, (value, _) in bound.items()}
     text, native = with_backend(request, product, unit, text)
     entry = product.functions[0].name
     yield "source", unit, Emitted(

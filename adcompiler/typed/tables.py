@@ -248,9 +248,11 @@ class Naming:
     """What emitted code calls values, and how it takes them apart.
 
     ``names`` are those of the user, ``hints`` those of rules; ``opened`` tells of tuples how many
-    variables they are taken apart into, ``anonymous`` are items that have no name.
+    variables they are taken apart into, ``anonymous`` are items that have no name. ``bound`` are
+    the values that the text of the module has names for which no import reaches, by these.
     """
 
+    bound: dict[str, Any] = field(default_factory=dict)
     names: dict[Var, str] = field(default_factory=dict)
     hints: dict[Var, str] = field(default_factory=dict)
     opened: dict[Atom, int] = field(default_factory=dict)

@@ -245,7 +245,7 @@ def text_of(unit: Unit, loops: Sequence[LoopFunction], islands: Sequence[Island]
         return ""
     docs = {one.function.name: "Make a call that there are no loops for." for one in islands}
     made, bound = emit_module(Product([one.function for one in islands], docs), unit)
-    if bound or clashing(made, text):
+    if not is_named(unit, bound) or clashing(made, text):
         raise Declined("a call in Python needs names that are taken", islands[0].function.origin)
     unit.said.append("calls in Python: " + ", ".join(dict.fromkeys(
         f"{island.called} ({island.function.origin.where})" for island in islands)))
@@ -257,6 +257,12 @@ from adcompiler.runtime.native import answer_of, mode_of_python
 
 in_python = mode_of_python()
 {wrapped}'''
+
+
+def is_named(unit: Unit, bound: Mapping[str, Any]) -> bool:
+    """Say whether values that no import reaches have these names in the module's text already."""
+    named = unit.naming.bound
+    return all(name in named and named[name] is value for name, (value, _) in bound.items())
 
 
 def wrapper(island: Island) -> str:

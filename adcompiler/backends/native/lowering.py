@@ -274,6 +274,9 @@ class Lowering:
                 found = literal(getattr(SETTLED[module], path, None))
                 if found is not None:
                     return found
+            case Global(_, path):
+                type_ = self.unit.type(target)
+                raise Declined(f"loops are not given `{path}` of a module, a {type_}")
         raise Declined(f"`{type(rhs).__name__.lower()}` is not lowered")
 
     def nested(self, target: Var) -> Several | None:

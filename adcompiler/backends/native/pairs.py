@@ -1,7 +1,8 @@
 """The native form of a split pair: loops for the value, and loops for value and sweep together.
 
 Nothing of what loops save leaves them: a pullback computes the value again, of copies of the
-arguments, which costs less than taking tapes apart and putting them together.
+arguments and of what is read outside of the function, which costs less than taking tapes apart and
+putting them together.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import replace
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.backends.native.islands import Island, text_of
+from adcompiler.backends.native.outside import given_outside
 from adcompiler.backends.native.printer import printed
 from adcompiler.backends.native.product import (
     HEAD, called, check_names, leaves, lowered, rest_of_head,
@@ -30,9 +32,10 @@ def with_native_pair(
     The other one has the name of the pullback with the same end; with ``each`` it takes cotangents
     of many seeds, and computes the value once for all of them. Raises Declined.
     """
-    augmented, pullback, *others = product.functions
-    if product.effects != "written" or len(pullback.params) != 2:
-        raise Declined("it has effects", augmented.origin)
+    if product.effects != "written" or len(product.functions[1].params) != 2:
+        raise Declined("it has effects", product.functions[0].origin)
+    outside = given_outside(product.functions, unit, text, is_first=True)
+    augmented, pullback, *others = outside.functions
     purity = Purity(unit.type, unit.definition)
     value = replace(augmented, body=dead_code(
         replace(augmented.body, yields=augmented.body.yields[:1]), purity))
@@ -46,14 +49,15 @@ def with_native_pair(
     seed = pullback.params[1].var.name
     residuals = pullback.params[0].var.name
     check_names([*names, seed, residuals, "value", "saved", "given", *(IMPORTED if each else ())], {
-        augmented.name, pullback.name, first.name, second.name,
+        augmented.name, pullback.name, first.name, second.name, outside.reader, outside.again,
     }, augmented)
-    listed = ", ".join(names)
+    listed, own = ", ".join(names), ", ".join(outside.without(names))
     one = "," if len(names) == 1 else ""
     kept = f"Arguments(own(({listed}{one})))"
     again_of = f"*own(({listed}{one}))" if first.given_back else listed
     pulled = f"pulled_each({pullback.name}, " if each else f"{pullback.name}("
-    again = [f"value, saved = {augmented.name}({again_of})", f"return {pulled}saved, {seed})"]
+    again_by = outside.again or augmented.name
+    again = [f"value, saved = {again_by}({again_of})", f"return {pulled}saved, {seed})"]
     added = text_of(unit, [first, second], islands, text) + rest_of_head(first, second)
     added += printed(first, f"Compute the value of `{base}`, or return False first.")
     what = "cotangents of it, counted by the last axes," if each else "a cotangent of it"
@@ -61,11 +65,11 @@ def with_native_pair(
                      printed_before=first)
     added += f'''
 
-def {augmented.name}_native({listed}):
+def {augmented.name}_native({own}):
     """Return what `{augmented.name}` returns, computed by compiled loops if they can."""
-    if {leaves(first, names)}:
-        return {augmented.name}({listed})
-{called(first, names, [f"return {augmented.name}({listed})"], kept)}
+{outside.line}    if {leaves(first, names)}:
+        return {augmented.name}({own})
+{called(first, names, [f"return {augmented.name}({own})"], kept)}
 
 
 def {pullback.name}_native({residuals}, {seed}):
@@ -79,4 +83,4 @@ def {pullback.name}_native({residuals}, {seed}):
 {called(second, [*names, seed], again)}
 '''
     head = f"{HEAD}{SEEDS_HEAD if each else ''}from adcompiler.runtime.indexing import own\n"
-    return f"{text.rstrip()}\n\n\n{head}{added}", f"{augmented.name}_native"
+    return f"{text.rstrip()}\n\n\n{outside.text}{head}{added}", f"{augmented.name}_native"

@@ -9,30 +9,30 @@ from typing import Any
 from adcompiler.backends.native.copies import without_copies
 from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.islands import Island, text_of
-from adcompiler.backends.native.lists import as_rows, item_form, slots
+from adcompiler.backends.native.lists import as_rows, item_form
 from adcompiler.backends.native.loops import (
-    FLOAT, INT, KINDS, Binary, Body, Extent, Form, KeyedForm, Leave, ListForm, LoopFunction,
-    Name, Number, Output, Parameter, View,
+    FLOAT, INT, KINDS, Body, Form, KeyedForm, ListForm, LoopFunction,
+    Number, Output, View,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.loop_fusion import with_merged_loops
+from adcompiler.backends.native.outside import Outside, given_outside
 from adcompiler.backends.native.parallel import spread
+from adcompiler.backends.native.parameters import is_exact, limits, parameters_of
 from adcompiler.backends.native.pieces import with_pieces_in_place
-from adcompiler.backends.native.printer import DTYPES, printed, spread_in
+from adcompiler.backends.native.printer import printed, spread_in
 from adcompiler.backends.native.recursion import LIMITS, Recursion
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.row_fusion import with_rows_together
-from adcompiler.backends.native.tapes import constant
 from adcompiler.backends.native.turned import with_turned_products
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Declined, Kept, Keyed, Known, Num, Rows, Several, Slot,
+    Buffer, Declined, Kept, Keyed, Known, Num, Rows, Several, Slot,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Function, Let, Pack, Var, unstar
 from adcompiler.ir.visit import used
 from adcompiler.products.product import Product
-from adcompiler.runtime.records import is_record_class
 from adcompiler.typed.unit import Unit
 
 
@@ -66,17 +66,19 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, str]:
 
     That function takes what the product's takes, and stands last. Raises Declined.
     """
-    function = product.functions[0]
     if product.effects != "written":
-        raise Declined("it has effects", function.origin)
+        raise Declined("it has effects", product.functions[0].origin)
+    outside = given_outside(product.functions, unit, text, product.tangents)
+    function = outside.functions[0]
     islands: list[Island] = []
-    loops = lowered(product.functions, unit, islands=islands)
+    loops = lowered(outside.functions, unit, islands=islands)
     names = [param.var.name for param in function.params]
-    check_names(names, {function.name, loops.name}, function)
+    check_names(names, {function.name, loops.name, outside.reader}, function)
     added = text_of(unit, [loops], islands, text) + rest_of_head(loops)
     added += printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
-    added += caller(function.name, loops, names, names[len(names) - product.tangents :])
-    return f"{text.rstrip()}\n\n\n{HEAD}{added}", f"{function.name}_native"
+    added += caller(
+        function.name, loops, names, names[len(names) - product.tangents :], outside)
+    return f"{text.rstrip()}\n\n\n{outside.text}{HEAD}{added}", f"{function.name}_native"
 
 
 def check_names(names: Sequence[str], taken: set[str], function: Function) -> None:
@@ -180,14 +182,6 @@ def rest_of_head(*loops: LoopFunction) -> str:
             "prange = parallel_range()\n")
 
 
-def limits(parameters: Sequence[Parameter]) -> list[Leave]:
-    """Return the tests of whether axes of arguments are longer than loops count."""
-    return [
-        Leave(Binary(">", Extent(given.name, axis), Number(LENGTH)))
-        for given in parameters for axis in range(given.ndim or 0)
-    ]
-
-
 def returned(
     low: Lowering, atom: Atom | None, value: Any, type_: t.Type, outputs: list[Output]
 ) -> Form:
@@ -280,69 +274,6 @@ def items_of(type_: t.Type, count: int) -> list[t.Type]:
     raise Declined("what it returns is not known to be a tuple")
 
 
-def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list[Parameter]:
-    """Return the parameters that one of the user's is taken apart into, known to ``low``."""
-    found: list[Parameter] = []
-
-    def add(dtype: str, ndim: int | None, part: str) -> str:
-        name = low.w.fresh(var.name)
-        found.append(Parameter(name, dtype, ndim, position, part))
-        low.w.given |= {name} if ndim is not None else set()
-        return name
-
-    def taken(type_: t.Type, part: str) -> Any:
-        match type_:
-            case t.Scalar(kind, dtype, ()) if kind in KINDS and dtype in (None, KINDS[kind]):
-                return Num(Name(add(KINDS[kind], None, part)), KINDS[kind], WIDE)
-            case t.Array(dtype, ndim) if dtype in KINDS.values() and ndim:
-                name = add(dtype, ndim, part)
-                return Buffer(name, dtype, tuple(Extent(name, axis) for axis in range(ndim)))
-            case t.Tuple(items, cls) if cls is tuple:
-                return Several(tuple(
-                    taken(item, f"{part}[{i}]") for i, item in enumerate(items)))
-            case t.Dict(keys, items) if keys is not None:
-                return keyed_parts(dict(zip(keys, items, strict=True)), False, part)
-            case t.Object(cls, fields) if is_record_class(cls):
-                return keyed_parts(dict(fields), True, part)
-            case t.List(item) if is_exact(item):
-                layout = columns(item, part, "{}")
-                first = next(iter(slots(layout)))
-                return Rows(layout, Extent(first.buffer, 0))
-        raise Declined(f"the argument {var.name} is a {type_}")
-
-    def keyed_parts(types: dict[Any, t.Type], is_record: bool, part: str) -> Keyed:
-        parts: dict[Any, Any] = {}
-        for key, of in types.items():
-            try:
-                if "{" in str(key):
-                    raise Declined("a key with a brace")
-                there = f"{part}.{key}" if is_record else f"{part}[{key!r}]"
-                parts[key] = constant(of.value) if isinstance(of, t.Static) else taken(of, there)
-            except Declined as declined:  # unless it is read
-                parts[key] = declined
-        return Keyed(parts, is_record, types)
-
-    def columns(type_: t.Type, part: str, item: str) -> Any:
-        if isinstance(type_, t.Tuple):
-            return Several(tuple(
-                columns(inner, part, f"{item}[{i}]") for i, inner in enumerate(type_.items)))
-        dtype = item_form(type_)
-        of = part if item == "{}" else f"[{item.format('item')} for item in {part}]"
-        return Slot(add(dtype, 1, f"np.array({of}, {DTYPES[dtype]})"), dtype, WIDE)
-
-    value = taken(type_, "{}")
-    low.values[var] = replace(value, position=position) if isinstance(value, Keyed) else value
-    return found
-
-
-def is_exact(type_: t.Type) -> bool:
-    """Say whether items of a list are numbers of one class, or tuples of such, with any in them."""
-    if isinstance(type_, t.Tuple):
-        return type_.cls is tuple and bool(type_.items) and all(map(is_exact, type_.items))
-    return isinstance(type_, t.Scalar) and type_.exact and (
-        type_.kind in KINDS and type_.dtype in (None, KINDS[type_.kind]))
-
-
 def has_list(form: Form) -> bool:
     """Say whether a list, a dict or an instance is in a form."""
     return isinstance(form, (ListForm, KeyedForm)) or (
@@ -371,14 +302,16 @@ def output(low: Lowering, value: Any, type_: t.Type) -> Output:
     raise Declined("a result is neither a number nor an array")
 
 
-def caller(name: str, loops: LoopFunction, names: list[str], seeds: Sequence[str] = ()) -> str:
+def caller(
+    name: str, loops: LoopFunction, names: list[str], seeds: Sequence[str], outside: Outside
+) -> str:
     """Return the text of the function that calls the loops, or Python's product."""
-    all_names = ", ".join(names)
+    all_names = ", ".join(outside.without(names))
     return f'''
 
 def {name}_native({all_names}):
     """Return what `{name}` returns, computed by compiled loops if they come to their end."""
-    if {leaves(loops, names, seeds)}:
+{outside.line}    if {leaves(loops, names, seeds)}:
         return {name}({all_names})
 {called(loops, names, [f"return {name}({all_names})"])}
 '''

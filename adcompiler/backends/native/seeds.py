@@ -11,10 +11,12 @@ from adcompiler.backends.native.loops import (
     Output, Parameter, Part, Row, Store, When,
 )
 from adcompiler.backends.native.lowering import Lowering
+from adcompiler.backends.native.outside import Outside, given_outside
+from adcompiler.backends.native.parameters import limits, parameters_of
 from adcompiler.backends.native.pieces import with_pieces_in_place
 from adcompiler.backends.native.printer import printed
 from adcompiler.backends.native.product import (
-    HEAD, called, called_first, check_names, has_list, leaves, limits, parameters_of, returned,
+    HEAD, called, called_first, check_names, has_list, leaves, returned,
 )
 from adcompiler.backends.native.rooms import with_room
 from adcompiler.backends.native.seed_axis import SeedAxis
@@ -44,38 +46,42 @@ def with_native_seeds(
     That function takes tangents with a leading axis, and returns the value and derivatives with
     one; None may stand for the value if these are wanted ``alone``. Raises Declined.
     """
-    function = product.functions[0]
     if product.effects != "written" or not product.tangents:
-        raise Declined("it has effects", function.origin)
-    loops = SeedLoops(product.functions, unit, product.tangents, alone).lowered()
+        raise Declined("it has effects", product.functions[0].origin)
+    outside = given_outside(product.functions, unit, text, product.tangents)
+    functions = outside.functions
+    function = functions[0]
+    loops = SeedLoops(functions, unit, product.tangents, alone).lowered()
     together, least = None, MANY_SEEDS
     with suppress(Declined):
-        all_seeds = SeedsTogether(product.functions, unit, product.tangents, alone=alone)
+        all_seeds = SeedsTogether(functions, unit, product.tangents, alone=alone)
         together = all_seeds.lowered(f"{function.name}_loops_together")
         least = FEW_SEEDS if all_seeds.shares else MANY_SEEDS
     names = [param.var.name for param in function.params]
-    check_names([*names, *IMPORTED, TOGETHER], {
-        function.name, loops.name, *([together.name] if together else [])}, function)
+    taken = {function.name, loops.name, outside.reader, *([together.name] if together else [])}
+    check_names([*names, *IMPORTED, TOGETHER], taken, function)
     added = printed(loops, f"Compute `{function.name}` for each seed; return False first where "
                            "Python has to.")
     if together:
         added += printed(together, "Compute the same for all seeds at once, which the last axes "
                                    "count.", printed_before=loops)
     count = len(names) - product.tangents
-    added += caller(function.name, loops, together, least, names[:count], names[count:])
-    return f"{text.rstrip()}\n\n\n{HEAD}{SEEDS_HEAD}{added}", f"{function.name}_native"
+    added += caller(function.name, loops, together, least, names[:count], names[count:], outside)
+    head = f"{outside.text}{HEAD}{SEEDS_HEAD}"
+    return f"{text.rstrip()}\n\n\n{head}{added}", f"{function.name}_native"
 
 
 def caller(
     name: str, loops: LoopFunction, together: LoopFunction | None, least: int, names: list[str],
-    seeds: list[str],
+    seeds: list[str], outside: Outside,
 ) -> str:
     """Return the text of the function that calls the loops, or Python's product for each seed.
 
     It calls those ``together`` for at ``least`` so many seeds, as the module tells.
     """
-    given = ", ".join([*names, *seeds])
-    primals = "".join(f"{one}, " for one in names)
+    own = outside.without(names)
+    given = ", ".join([*own, *seeds])
+    primals = "".join(f"{one}, " for one in own)
     tangents = "".join(f"{one}, " for one in seeds)
     otherwise = f"return along_each({name}, ({primals}), ({tangents}))"
     given_all = [*names, *seeds]
@@ -85,7 +91,7 @@ def caller(
 
 def {name}_native({given}):
     """Return the value, and what `{name}` returns beside it along each of many tangents."""
-    if {leaves(loops, given_all, seeds)}:
+{outside.line}    if {leaves(loops, given_all, seeds)}:
         {otherwise}
 {many}{called(loops, given_all, [otherwise])}
 '''

@@ -10,8 +10,9 @@ from adcompiler.backends.native.loops import (
     LoopFunction, Make, Name, Number, Output, Parameter, Row, Store, rows_of,
 )
 from adcompiler.backends.native.lowering import Lowering
+from adcompiler.backends.native.parameters import limits, parameters_of
 from adcompiler.backends.native.pieces import with_pieces_in_place
-from adcompiler.backends.native.product import has_list, limits, parameters_of, returned
+from adcompiler.backends.native.product import has_list, returned
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.seed_axis import SeedAxis
 from adcompiler.backends.native.turned import with_turned_products
