@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import subprocess
 import sys
 from functools import cache
@@ -12,6 +13,7 @@ from adcompiler.ops.homes import RUNTIME, covering, home_module, rule_packages
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.samples import rule_name
 
+from tests.docs.test_code_blocks import DOCUMENTS, blocks
 from tests.lanes import one_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,4 +107,99 @@ def test_each_operator_alone_in_a_process(name, tmp_path):
     path.write_text(ALONE + OPERATORS[name] + "\n")
     done = subprocess.run(
         [sys.executable, str(path)], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+SPARSE = {"sparse_jacobian", "sparse_hessian", "jacobian_sparsity", "hessian_sparsity"}
+PAGES = ("sparsity", "reference", "collocation")
+"""The pages of documentation that show them."""
+EACH_FORKED = """
+import os
+import sys
+import traceback
+import types
+from pathlib import Path
+
+import adcompiler
+
+failed = 0
+for path in map(Path, sys.argv[1:]):
+    child = os.fork()
+    if not child:
+        module = sys.modules[path.stem] = types.ModuleType(path.stem)
+        try:
+            exec(compile(path.read_text(), str(path), "exec"), vars(module))
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    failed += os.waitpid(child, 0)[1] != 0
+sys.exit(failed)
+"""
+"""A process that has imported adcompiler alone runs each file in a process forked from it."""
+
+
+def names_in(statement, *kinds):
+    """Return the names that a statement reads, binds or writes into."""
+    found = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, kinds):
+            found.add(node.id)
+        elif isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, kinds):
+            found.update(n.id for n in ast.walk(node.value) if isinstance(n, ast.Name))
+        elif isinstance(node, ast.alias) and ast.Store in kinds:
+            found.add((node.asname or node.name).partition(".")[0])
+    return found
+
+
+def binds(statement, wanted):
+    """Say whether a statement defines one of some names, or registers something for it."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        registered = [names_in(one, ast.Load) for one in statement.decorator_list]
+        return statement.name in wanted or any(one & wanted for one in registered)
+    return not isinstance(statement, (ast.Expr, ast.Assert)) and bool(
+        names_in(statement, ast.Store) & wanted)
+
+
+def examples():
+    """Yield the place, and the text, of each documented example of a sparse operator alone.
+
+    That is the block that calls it behind what it needs of the blocks before, and nothing else.
+    """
+    for document in (one for one in DOCUMENTS if one.stem in PAGES):
+        before = []
+        for block in blocks(document.read_text()):
+            if block.language != "python":
+                continue
+            here = ast.parse(block.text).body
+            wanted = set().union(*(names_in(one, ast.Load) for one in here))
+            attributes = {
+                node.attr for one in here for node in ast.walk(one)
+                if isinstance(node, ast.Attribute)}
+            if (wanted | attributes) & SPARSE and block.kind != "raises":
+                kept = []
+                for text, statement in reversed(before):
+                    if binds(statement, wanted):
+                        kept.insert(0, text)
+                        wanted |= names_in(statement, ast.Load)
+                yield f"{document.stem}_{block.line}", "\n\n".join([*kept, block.text])
+            lines = block.text.splitlines()
+            for one in here:
+                first = min([one.lineno, *(
+                    each.lineno for each in getattr(one, "decorator_list", []))])
+                before.append(("\n".join(lines[first - 1 : one.end_lineno]), one))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked")
+@pytest.mark.parametrize("part", one_in(8, range(8)))
+def test_each_documented_example_of_sparse_operators_alone(part, tmp_path):
+    found = list(examples())
+    assert len(found) > 15
+    files = []
+    for place, text in found[part::8]:
+        files.append(tmp_path / f"{place}.py")
+        files[-1].write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-c", EACH_FORKED, *map(str, files)], capture_output=True, text=True,
+        cwd=ROOT, env={**os.environ, "ADCOMPILER_CACHE_DIR": str(tmp_path / "cache")})
     assert done.returncode == 0, done.stderr
