@@ -108,7 +108,8 @@ class SparseJacobian(SparseDerivative[P]):
         if coloring.row_count:
             value, pull = self.reverse(*args, **kwargs)
             if self.given is not None:
-                self.given.check_rows(sum(np.size(leaf) for leaf in leaves(value, is_row)))
+                self.given.check_rows(
+                    sum(np.size(leaf) for leaf in leaves(value, is_row)), found.pattern)
 
             def reverse(seeds: np.ndarray) -> np.ndarray:
                 back = self.several(pull(unflat(seeds, value, is_row)))
@@ -135,7 +136,7 @@ class SparseJacobian(SparseDerivative[P]):
         def flattened(result: Any, count: int) -> np.ndarray:
             if not at.with_value:
                 if self.given is not None:
-                    self.given.check_rows(np.size(result) // count)
+                    self.given.check_rows(np.size(result) // count, found.pattern)
                 return np.reshape(result, (count, found.pattern.shape[0]))
             value, along = result
             if value is None:
@@ -143,7 +144,7 @@ class SparseJacobian(SparseDerivative[P]):
             real_dtype(value, is_row)
             rows = flat(along, value, count, dtype, is_row)
             if self.given is not None:
-                self.given.check_rows(rows.shape[1])
+                self.given.check_rows(rows.shape[1], found.pattern)
             return rows
 
         return found.along(at, wanted, dtype, flattened)
@@ -254,10 +255,11 @@ def sparse_jacobian(
     it is found anew where these change. ``prepare(*args)`` finds it ahead.
     With ``backend="native"`` the derivatives along all colors are computed by machine loops.
 
-    ``pattern`` states the pattern, a dense or sparse matrix of which the nonzeros count; then none
-    is computed. One that lacks a nonzero of the Jacobian makes others wrong, so each matrix is
-    tested against one more derivative, along a fixed direction, which raises WrongPatternError.
-    ``check=False`` leaves that out. ValueError is raised for a pattern of another shape.
+    ``pattern`` states the pattern, a dense or sparse matrix of which the nonzeros count, or a tuple
+    of the rows and of the columns of these; then none is computed. One that lacks a nonzero of the
+    Jacobian makes others wrong, so each matrix is tested against one more derivative, along a fixed
+    direction, which raises WrongPatternError. ``check=False`` leaves that out. ValueError is raised
+    for a pattern of another shape.
 
     Can be used as a decorator. Raises UnsupportedError for code that cannot be followed.
     """
@@ -291,7 +293,7 @@ def sparse_hessian(
     ``function`` returns one real number. ``kind`` is ``"star"`` (every entry is read from a
     product with the Hessian), ``"acyclic"`` (fewer products, entries by substitution) or
     ``"column"`` (symmetry is not used). Everything else is as for ``sparse_jacobian``; a
-    ``pattern`` that is given is symmetric, or ValueError is raised.
+    ``pattern`` that is given is symmetric, or one of its triangles, or ValueError is raised.
     """
     if function is None:
         return lambda f: sparse_hessian(
@@ -299,7 +301,7 @@ def sparse_hessian(
     if kind not in ("star", "acyclic", "column"):
         raise ValueError(f"kind is one of star, acyclic, column, not {kind!r}")
     return SparseHessian(
-        function, stated(function, argnums), kind, order, backend, given(pattern, check))
+        function, stated(function, argnums), kind, order, backend, given(pattern, check, True))
 
 
 ONLY_OUTSIDE.update({sparse_jacobian: "jacobian", sparse_hessian: "hessian"})

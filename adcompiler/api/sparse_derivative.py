@@ -110,7 +110,8 @@ class SparseDerivative(Derivative[P, Any]):
         """Return the pattern for these arguments: found, or given where the function is recorded.
         """
         if self.given is not None and self.backend == "record":
-            return self.given.depending_on(Guard(()), wanted, BY_BACKEND)
+            return self.given.depending_on(
+                Guard(()), self.primal, args, kwargs, wanted, BY_BACKEND)
         try:
             if self.given is None:
                 return watched_pattern(self.primal, args, kwargs, self.argnums, self.is_second)
@@ -124,7 +125,8 @@ class SparseDerivative(Derivative[P, Any]):
             tell_recorded(self.form.specialisations.target, error)
             self.recording = self.recording or type(self)(
                 self.primal, self.argnums, self.kind, self.order, "record", self.given)
-            return self.given.depending_on(Guard(()), wanted, because(error))
+            return self.given.depending_on(
+                Guard(()), self.primal, args, kwargs, wanted, because(error))
 
     def may_record(self, error: ADError) -> bool:
         """Say whether calls that the compiler refuses with this error are recorded.
@@ -218,7 +220,7 @@ class SparseDerivative(Derivative[P, Any]):
     ) -> Any:
         """Return a matrix, tested if its pattern was given; WrongPatternError if that is wrong."""
         if self.given is not None and self.is_tested:
-            direction = self.given.direction(dtype)
+            direction = self.given.direction(matrix.shape[1], dtype)
             self.given.verify(
                 matrix, direction, self.along(direction, wanted, dtype, args, kwargs))
         return matrix

@@ -13,10 +13,12 @@ import numpy as np
 from adcompiler.api.patterns import Watched
 from adcompiler.api.seeds import MAX_NUMBERS
 from adcompiler.dispatch import AtPoint, NotFinite
+from adcompiler.dispatch.guards import Guard
 from adcompiler.runtime import AliasedError, StretchedError, Unfit
 from adcompiler.sparsity.coloring.coloring import Coloring, indicators
 from adcompiler.sparsity.coloring.decompression import Decompression
 from adcompiler.sparsity.coloring.flattening import is_column, unflat
+from adcompiler.sparsity.dependences.fingerprints import Reads
 from adcompiler.structs import dataclass
 
 MAX_KEPT_NUMBERS = 1 << 22
@@ -33,6 +35,10 @@ class Structure:
     kept_seeds: dict[Any, np.ndarray] = field(default_factory=dict)
     constants: dict[Any, Any] = field(default_factory=dict)
     refused: set[Any] = field(default_factory=set)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what does not change: whether it still holds cannot be told elsewhere."""
+        return structure_from_elsewhere, (self.coloring, self.watched.why)
 
     @property
     def pattern(self) -> Any:
@@ -107,6 +113,13 @@ class Structure:
         """Keep constants, if that does not take too much memory."""
         if numbers_in((constants, *self.constants.values())) <= MAX_KEPT_NUMBERS:
             self.constants[key] = constants
+
+
+def structure_from_elsewhere(coloring: Coloring, why: str) -> Structure:
+    """Return a structure that was pickled, which no derivative takes for one that still holds."""
+    reads, never = Reads(), Guard((lambda namespace: "False",))
+    watched = Watched(coloring.pattern, never, reads, reads.fingerprint(), why)
+    return Structure(coloring, Decompression(coloring), watched)
 
 
 @dataclass(frozen=True, slots=True)

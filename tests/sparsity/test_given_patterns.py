@@ -74,8 +74,6 @@ def test_shapes_and_symmetry() -> None:
         sparse_jacobian(differences, pattern=np.ones((7, 7)))(X)
     with pytest.raises(ValueError, match="6 rows, and the result 7 numbers"):
         sparse_jacobian(differences, kind="row", pattern=np.ones((6, 8)))(X)
-    with pytest.raises(ValueError, match="symmetric"):
-        sparse_hessian(chained, pattern=np.triu(TRIDIAGONAL))(X)
     with pytest.raises(ADError, match="writes into its arguments"):
         sparse_jacobian(written, pattern=np.eye(8))(X.copy())
 
@@ -137,3 +135,42 @@ def test_color_is_public() -> None:
     assert color(arrow, "column").count == 6 and color(arrow, "bidirectional").count == 3
     seeds = found.column_seeds()
     np.testing.assert_array_equal(seeds, [[1.0, 0.0] * 4, [0.0, 1.0] * 4])
+
+
+def test_rows_and_columns_of_nonzeros_are_a_pattern() -> None:
+    rows, columns = np.nonzero(BANDS.toarray())
+    for kind in ("auto", "column", "row", "bidirectional"):
+        found = sparse_jacobian(differences, kind=kind, pattern=(rows, columns.tolist()))
+        for x in (X, X[::-1]):
+            np.testing.assert_allclose(found(x).toarray(), jacobian(differences)(x))
+        assert found(X).nnz == 14
+        np.testing.assert_allclose(
+            pickle.loads(pickle.dumps(found))(X).toarray(), jacobian(differences)(X))
+    last = sparse_jacobian(lambda x: np.concatenate([x[:2] ** 2, np.zeros(3)]), pattern=(
+        np.array([0, 1]), np.array([0, 1])))  # rows without nonzeros at the end
+    assert last(X).shape == (5, 8)
+    for pattern, match in (
+        ((rows[1:], columns[1:]), "lacks nonzeros"), ((rows + 1, columns), "in row 7"),
+        ((rows, columns + 1), "in column 8"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            sparse_jacobian(differences, pattern=pattern)(X)
+    for wrong in ((rows, columns[1:]), (rows,), (rows, columns, rows), (rows * 1.0, columns),
+                  (-rows, columns), (BANDS.toarray(), BANDS.toarray())):
+        with pytest.raises(ValueError, match="rows and of the columns"):
+            sparse_jacobian(differences, pattern=wrong)
+
+
+def test_a_triangle_of_a_hessian_is_a_pattern() -> None:
+    expected = hessian(chained)(X)
+    lower, upper = np.tril(TRIDIAGONAL), np.triu(TRIDIAGONAL)
+    for pattern in (lower, upper, sp.csr_matrix(lower), np.nonzero(lower), np.nonzero(upper),
+                    np.nonzero(TRIDIAGONAL)):
+        for kind in ("star", "acyclic", "column"):
+            found = sparse_hessian(chained, kind=kind, pattern=pattern)
+            np.testing.assert_allclose(found(X).toarray(), expected, atol=1e-12)
+            assert found(X).nnz == 22
+    askew = TRIDIAGONAL.copy()
+    askew[0, 5] = 1.0
+    with pytest.raises(ValueError, match="symmetric"):
+        sparse_hessian(chained, pattern=askew)(X)

@@ -1,9 +1,13 @@
 """Sparse Jacobians and Hessians equal dense ones, with a structure that stays."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from adcompiler import UnsupportedError, grad, jacobian_sparsity, vjp
+from adcompiler import (
+    ADError, Global, UnsupportedError, grad, hessian_sparsity, jacobian_sparsity, vjp,
+)
 from adcompiler.api.sparse import sparse_hessian, sparse_jacobian
 from scipy.optimize import rosen_hess
 
@@ -344,3 +348,30 @@ def test_refusals():
 ])
 def test_patterns_of_scans_and_sorts_of_nothing(function):
     assert jacobian_sparsity(function, np.ones(3)).nnz == 0
+
+
+def test_structures_are_pickled_without_what_they_hold_for():
+    x = np.linspace(1.0, 2.0, 6)
+    for derivative in (sparse_jacobian(lambda x: x[1:] * x[:-1], kind="row"),
+                       sparse_hessian(lambda x: np.sum(x[1:] ** 2 * x[:-1]))):
+        derivative(x)
+        found = derivative.structure(x)
+        other = pickle.loads(pickle.dumps(found))
+        assert (found.pattern != other.pattern).nnz == 0
+        assert found.coloring.count == other.coloring.count
+        assert found.watched.holds()
+        assert not other.watched.holds()
+        at = derivative(x)
+        seeds = found.seeds(derivative.mode == "sparse_jacobian", at.dtype, 0, 2)
+        assert np.array_equal(seeds, other.seeds(
+            derivative.mode == "sparse_jacobian", at.dtype, 0, 2))
+
+
+def test_hessians_of_vectors_are_refused():
+    x = np.ones(3)
+    for detector in (None, Global(tracers=True)):
+        for function in (lambda x: x * x, lambda x: (x[0], x[1]), lambda x: ()):
+            with pytest.raises(ADError, match="a function with a scalar result"):
+                hessian_sparsity(function, x, detector=detector)
+    with pytest.raises(ADError, match="a function with a scalar result"):
+        sparse_hessian(lambda x: x * x)(x)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from adcompiler.errors import ArgumentsError
 from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.runtime.shaping import copy_as_laid_out
 from adcompiler.sparsity.dependences import index_sets
@@ -121,7 +122,9 @@ def hessian(machine: Machine, output: Any, columns: int, shared: bool) -> Any:
     """Return the pattern of the second derivatives of a scalar result."""
     found = [leaf for leaf in leaves(output) if isinstance(leaf, Dependent)]
     if len(list(leaves(output))) != 1 or (found and count(found[0].shape or ()) != 1):
-        raise TypeError("hessian_sparsity needs a function with a scalar result")
+        raise ArgumentsError(
+            "hessian_sparsity needs a function with a scalar result; reduce it, e.g. by "
+            "np.sum, or use jacobian_sparsity")
     result = found[0].second if found else NOTHING
     live = np.ones(machine.numbers, bool) if shared else (
         alive(machine.records, machine.numbers, result))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from adcompiler.errors import not_one_of
+from adcompiler.errors import ArgumentsError, not_one_of
 from adcompiler.ops.classify import DECLARED
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import stop_gradient
@@ -95,7 +95,9 @@ class Tracing:
         """Return the pattern of the second derivatives of a scalar result."""
         numbers = list(numbers_in(result))
         if len(numbers) != 1:
-            raise TypeError("hessian_sparsity needs a function with a scalar result")
+            raise ArgumentsError(
+                "hessian_sparsity needs a function with a scalar result; reduce it, e.g. by "
+                "np.sum, or use jacobian_sparsity")
         known = tracer(numbers[0])
         pairs = known.pairs if isinstance(known, HessianTracer) else {}
         if self.space.shared:
