@@ -53,8 +53,7 @@ class Batcher(Calls):
         for var in list(self.batched):
             self.logical[var] = self.s.unit.type(var)
             self.s.unit.types[var] = lifted(self.logical[var])
-            self.s.unit.shapes.pop(var, None)
-            self.s.unit.equal_shapes.pop(("of", var), None)
+            self.s.unit.forget_shape(var)
         with self.s.writing_to([]) as out:
             self.statements(block.statements)
             yields = []

@@ -40,7 +40,9 @@ from adcompiler.optimise.raising import with_raising_kept
 from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.product import Product, optimised
 from adcompiler.products.specialised import Typed, changed_everywhere, specialise
-from adcompiler.runtime import apart, check_lasts, check_rebinds, same_shape, same_trailing_shape
+from adcompiler.runtime import (
+    apart, check_lasts, check_rebinds, same_extent, same_shape, same_trailing_shape,
+)
 from adcompiler.runtime.products import in_space
 from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Place
@@ -48,7 +50,8 @@ from adcompiler.typed.tables import Settings
 from adcompiler.typed.unit import Unit
 
 CHECKS: dict[Any, str] = {
-    same_shape: "shapes", same_trailing_shape: "shapes", in_space: "shapes", apart: "aliases",
+    same_extent: "shapes", same_shape: "shapes", same_trailing_shape: "shapes",
+    in_space: "shapes", apart: "aliases",
     check_lasts: "unfit", check_rebinds: "unfit",
 }
 """Functions that raise where code was not compiled for what they see: stretched operands, arguments

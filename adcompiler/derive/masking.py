@@ -184,7 +184,7 @@ class Masking:
         """Yield the coefficients of a function of numbers, 0 where those of its arguments are."""
         whole = Var(target.name, True)
         self.unit.record(whole, rhs, self.unit.type(target))
-        self.unit.shapes[whole] = self.unit.shape_class(target)
+        self.unit.shapes[whole] = self.unit.shape(target)
         yield Let(whole, rhs, origin)
         rhs = Call(Const(still_where_still), (whole, *moves, *(NONE,) * (2 - len(moves))))
         self.unit.defs[target] = rhs

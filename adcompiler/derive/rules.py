@@ -420,7 +420,7 @@ def pairs_of(s: Specialiser, x: Atom, g: Atom, origin: Origin) -> list[tuple[Ato
     if isinstance(g, Var) and isinstance(s.unit.type(g), t.Unknown):
         s.unit.types[g] = cotangent_type(s.unit.type(x))
     if isinstance(g, Var) and g not in s.unit.shapes and isinstance(s.unit.type(g), t.Array):
-        s.unit.shapes[g] = s.unit.shape_class(x)  # what a pullback returns has the shape of x
+        s.unit.shapes[g] = s.unit.shape(x)  # what a pullback returns has the shape of x
     return [(x, g)]
 
 

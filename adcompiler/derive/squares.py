@@ -81,7 +81,7 @@ class _Squares:
         """Write a definition of a value that has the type and shape of another one."""
         new = Var(name, True)
         self.unit.types[new] = self.unit.type(like)
-        self.unit.shapes[new] = self.unit.shape_class(like)
+        self.unit.shapes[new] = self.unit.shape(like)
         self.unit.defs[new] = rhs
         self.written.append((new, rhs))
         return new

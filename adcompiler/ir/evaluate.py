@@ -41,6 +41,12 @@ class Watch:
     def yielded(self, atoms: Iterable[Atom], values: Mapping[Var, Any]) -> None:
         """Take note of what a block hands on."""
 
+    def ended(self, loop: Loop, values: Mapping[Var, Any]) -> None:
+        """Take note that the last iteration of a loop is over."""
+
+    def left(self, values: Mapping[Var, Any]) -> None:
+        """Take note that a function has returned."""
+
 
 class Evaluator:
     """Evaluates IR functions: ``functions`` are those that constants name, as emitted code does.
@@ -61,6 +67,7 @@ class Evaluator:
         env = {} if env is None else env
         self.bind_all((param.var for param in function.params), values, env)
         yields = self.block(function.body, env)
+        self.watch.left(env)
         return yields[0] if len(yields) == 1 else yields
 
     def callable(self, function: Function) -> Callable[..., Any]:
@@ -167,6 +174,7 @@ class Evaluator:
                 items.append(value)
             if node.stops and values[-1]:
                 break
+        self.watch.ended(node, env)
         self.bind_all(node.results, carried, env)
         self.bind_all(node.collects, collected, env)
 

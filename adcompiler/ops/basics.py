@@ -37,7 +37,7 @@ from adcompiler.runtime import (
     check_bound, check_count, check_items, check_keywords, check_lasts, check_position,
     check_rebinds, check_support, choose, dict_keys, drop_last, entry, evaluated,
     give_back, holds_once, keeps_shape, last_written, no_grad, not_swallowed, note_value, own,
-    passing_on, put_entry, read_global, record, same_kind, same_length, same_shape,
+    passing_on, put_entry, read_global, record, same_extent, same_kind, same_length, same_shape,
     same_trailing_shape, scatter, seed, stays_real, stop_gradient, store_global, unpack, zeros_like,
 )
 from adcompiler.runtime.batches import zeros_of_each
@@ -80,7 +80,7 @@ CHECKS: frozenset[Any] = frozenset({
     check_items, check_keywords, check_lasts, check_position, check_rebinds, check_shape,
     check_shape_each, check_support, check_tangent, check_value, copied_apart,
     evaluated, holds_once, in_space, keeps_shape, no_table, not_swallowed, same_kind, same_length,
-    same_shape, same_trailing_shape, seed, stays_real,
+    same_extent, same_shape, same_trailing_shape, seed, stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 

@@ -132,7 +132,7 @@ class Algebra(Products):
             return call
         total = self.first(
             target.name, Call(call.func, (inner,), call.kwargs), self.unit.type(target))
-        self.unit.shapes[total] = self.unit.shape_class(target)
+        self.unit.shapes[total] = self.unit.shape(target)
         return Call(Const(operator.neg), (total,))
 
     def product(self, x: Atom, y: Atom) -> Rhs | Atom | None:

@@ -97,7 +97,7 @@ class _Outside:
             made = unit.definition(atom)
             if atom in self.loop.params:
                 init = self.loop.inits[self.loop.params.index(atom)]
-                if unit.shape_class(atom) != unit.shape_class(init):
+                if unit.shape(atom) != unit.shape(init):
                     return None
                 atom = init
             elif isinstance(made, Update):

@@ -220,7 +220,7 @@ class _Raising:
 
     def stretches(self, args: Sequence[Any]) -> bool:
         """Say whether arrays of different shapes may meet."""
-        return len({self.unit.shape_class(arg) for arg in args}) > 1
+        return len({self.unit.shape(arg) for arg in args}) > 1
 
 
 def is_of_python(type_: t.Type) -> bool:

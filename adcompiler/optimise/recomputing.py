@@ -288,7 +288,7 @@ class _Again:
         new, unit = Var(var.name, var.temporary), self.unit
         unit.types[new] = unit.type(var)
         if isinstance(unit.types[new], t.Array):
-            unit.shapes[new] = unit.shape_class(var)
+            unit.shapes[new] = unit.shape(var)
         for table in (unit.naming.names, unit.naming.hints):
             if var in table:
                 table[new] = table[var]

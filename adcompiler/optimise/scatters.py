@@ -89,7 +89,7 @@ class _Scatters:
             made[var].rhs, np.zeros_like
         ):
             return None
-        if self.unit.shape_class(whole) != self.unit.shape_class(var):
+        if self.unit.shape(whole) != self.unit.shape(var):
             return None  # the sum may stretch the whole
         return links[::-1], whole, statement.target
 

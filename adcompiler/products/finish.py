@@ -71,7 +71,7 @@ def finished_bar(
         ):
             given.add(root)
             return bar
-        if unit.type(bar) == type_ and unit.shape_class(bar) == unit.shape_class(var):
+        if unit.type(bar) == type_ and unit.shape(bar) == unit.shape(var):
             return s.let(Call(Const(np.copy), (bar,)), type_, f"{var.name}_bar", at)
     return s.let(Call(Const(as_gradient), (bar or NONE, var)), type_, f"{var.name}_bar", at)
 

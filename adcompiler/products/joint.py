@@ -96,7 +96,7 @@ def cotangent_of_result(unit: Unit, output: Atom) -> Atom:
         return Const(1.0)
     output_bar = Var(f"{output.name}_bar" if isinstance(output, Var) else "seed_bar", False)
     unit.types[output_bar] = t.FLOAT if isinstance(type_, t.Scalar) else type_
-    unit.shapes[output_bar] = unit.shape_class(output)
+    unit.shapes[output_bar] = unit.shape(output)
     return output_bar
 
 

@@ -242,7 +242,7 @@ def copied(s: Builder, var: Var, origin: Origin, absent: bool = False) -> Var:
     function = np.copy if plain else own_copy
     copy = s.let(Call(Const(function), (var,)), unit.type(var), var.name, origin, False)
     if isinstance(unit.type(var), t.Array):
-        unit.shapes[copy] = unit.shape_class(var)
+        unit.shapes[copy] = unit.shape(var)
     return copy
 
 

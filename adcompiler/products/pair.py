@@ -101,7 +101,7 @@ def pair_halves(
     y_bar = Var(f"{output.name}_bar" if isinstance(output, Var) and not output.temporary
                 else "value_bar", False)
     unit.types[y_bar] = cotangent_type(unit.type(output))
-    unit.shapes[y_bar] = unit.shape_class(output)
+    unit.shapes[y_bar] = unit.shape(output)
     known = [*params, *inputs]
     both = reverse(s, primal.body, inputs, output, y_bar, pairs, origin, True, known, own or apart)
     with s.writing_to(list(both.sweep)) as sweep:

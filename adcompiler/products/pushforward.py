@@ -161,7 +161,7 @@ def dual_parameter(unit: Unit, var: Var) -> Var:
     """Return the parameter for the tangent of ``var``."""
     new = Var(dot(var))
     unit.types[new] = tangent_type(unit.type(var))
-    unit.shapes[new] = unit.shape_class(var)
+    unit.shapes[new] = unit.shape(var)
     return new
 
 

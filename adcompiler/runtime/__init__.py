@@ -2,7 +2,8 @@
 
 from adcompiler.runtime.aliases import AliasedError, apart, holds_once
 from adcompiler.runtime.broadcasting import (
-    StretchedError, keeps_shape, project, same_shape, same_trailing_shape, unbroadcast,
+    StretchedError, keeps_shape, project, same_extent, same_shape, same_trailing_shape,
+    unbroadcast,
 )
 from adcompiler.runtime.containers import (
     Unassigned, append, cell_value, check_assigned, check_attribute, check_bound, check_count,
@@ -40,7 +41,7 @@ __all__ = [
     "is_sequence", "keeps_shape", "last_written", "no_grad", "not_callable", "not_swallowed",
     "note_value", "noted_value", "own", "paired", "passing_on", "pattern_argument", "positions",
     "project",
-    "put_entry", "read_global", "record", "repack", "same_kind", "same_length", "same_shape",
-    "same_trailing_shape", "scatter", "seed", "stays_real", "stop_gradient", "store_global",
-    "unbroadcast", "unit_vectors", "unpack", "without_keys", "zeros_like",
+    "put_entry", "read_global", "record", "repack", "same_extent", "same_kind", "same_length",
+    "same_shape", "same_trailing_shape", "scatter", "seed", "stays_real", "stop_gradient",
+    "store_global", "unbroadcast", "unit_vectors", "unpack", "without_keys", "zeros_like",
 ]

@@ -354,7 +354,7 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
         for root, (a, b) in differing.items():
             type_ = t.join(self.unit.type(a), self.unit.type(b))
             var = self.joined(root, type_, False)
-            self.unit.shapes[var] = self.unit.shape_class(root)
+            self.unit.shapes[var] = self.unit.shape(root)
             heap.join_root(root, var, before.value(root), (a, b))
             results[var] = (a, b)
         for var, _, _ in adopted:

@@ -304,6 +304,7 @@ class Loops(Unrolling):
             self.unit.types[item] = type_
         for item, sequence in zip(items, carried.flat, strict=False):
             self.comes_from(item, node.origin, [sequence])
+            self.unit.enter_item(item, sequence)
         if len(items) > 1:
             self.unit.naming.anonymous.update(items)
         params: list[Atom] = []

@@ -241,7 +241,7 @@ class Regions(Writer):
                 continue
             var = self.joined(result, type_, may_lack, node.origin, tuple(values))
             if len(values) == 1 and isinstance(type_, t.Array):
-                self.unit.shapes[var] = self.unit.shape_class(values[0])
+                self.unit.shapes[var] = self.unit.shape(values[0])
             kept[var] = index
             adopted.append((var, values))
             env[result] = var
@@ -342,7 +342,7 @@ class Regions(Writer):
         for value in known:
             type_ = t.join(type_, self.unit.type(value))
         var = self.joined(root, type_, False)
-        self.unit.shapes[var] = self.unit.shape_class(root)
+        self.unit.shapes[var] = self.unit.shape(root)
         assert self.heap is not None
         self.heap.join_root(root, var, start, known)
         return var
@@ -399,7 +399,7 @@ def fold_stop_gradient(
         )
     copy = s.let(Call(Const(stop_gradient), (x,)), type_, name, origin)
     if isinstance(type_, t.Array):
-        s.unit.shapes[copy] = s.unit.shape_class(x)
+        s.unit.shapes[copy] = s.unit.shape(x)
     return copy
 
 

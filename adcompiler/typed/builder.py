@@ -70,4 +70,4 @@ class Builder:
         if old in self.unit.iterators.one_shot:
             self.unit.iterators.one_shot.add(new)
         if isinstance(self.unit.types.get(new), t.Array):
-            self.unit.shapes.setdefault(new, self.unit.shape_class(old))
+            self.unit.shapes.setdefault(new, self.unit.shape(old))

@@ -32,7 +32,7 @@ from adcompiler.typed.unit import Unit
 from tests.corpus.program import Program, is_scalar
 from tests.corpus.test_corpus import PROGRAMS
 from tests.evaluation.stages import Compilation, Differs, compare
-from tests.evaluation.watches import All, Contradiction, Facts, Types, Values
+from tests.evaluation.watches import All, Contradiction, Facts, Shapes, Types, Values
 from tests.lanes import one_in
 from tests.properties import checking
 from tests.properties.fuzz import program_of
@@ -50,7 +50,7 @@ def watching(stage: str, unit: Unit, single: bool = False) -> Watch:
     if stage == "parse":
         return Watch()
     types = [] if single else [Types(unit, stage != "types")]
-    return All(Facts(unit), *types, *([] if stage == "reverse" else [Values(unit)]))
+    return All(Facts(unit), Shapes(unit), *types, *([] if stage == "reverse" else [Values(unit)]))
 
 
 def chosen() -> Iterator[tuple[Program, str]]:

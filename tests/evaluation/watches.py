@@ -17,12 +17,14 @@ from adcompiler.analyses.storage import Sharing
 from adcompiler.ir import types as t
 from adcompiler.ir.evaluate import Watch
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Call, Const, Item, Pack, Rhs, Update, Var, operands, unstar,
+    Atom, Attribute, Call, Const, Item, Loop, Pack, Rhs, Update, Var, operands, unstar,
 )
+from adcompiler.ir.visit import definitions
 from adcompiler.ops.registry import hashable
 from adcompiler.runtime import give_back, own, zeros_like
 from adcompiler.runtime.batches import zeros_of_each
 from adcompiler.runtime.shaping import laid_out_as
+from adcompiler.typed.extents import Axis, CutOff, Extent, Met, Value
 from adcompiler.typed.shapes import is_elementwise
 from adcompiler.typed.unit import Unit
 
@@ -54,6 +56,14 @@ class All(Watch):
     def yielded(self, atoms: Iterable[Atom], values: Mapping[Var, Any]) -> None:
         for watch in self.watches:
             watch.yielded(atoms, values)
+
+    def left(self, values: Mapping[Var, Any]) -> None:
+        for watch in self.watches:
+            watch.left(values)
+
+    def ended(self, loop: Loop, values: Mapping[Var, Any]) -> None:
+        for watch in self.watches:
+            watch.ended(loop, values)
 
 
 class Types(Watch):
@@ -202,6 +212,68 @@ def equal(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray):
         return isinstance(b, np.ndarray) and a.shape == b.shape and a.tobytes() == b.tobytes()
     return type(a) is type(b) and (a == b or a != a)
+
+
+class Shapes(Watch):
+    """Raises where an array has an extent other than the expression that is known of it.
+
+    Only expressions of what has a value in this frame are looked at. What the code expects of
+    shapes is checked by itself, maybe further down: that it is not so counts when a function is
+    left.
+    """
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.found: dict[int, str] = {}
+        self.order: dict[int, dict[Var, None]] = {}
+
+    def bound(self, var: Var, values: Mapping[Var, Any]) -> None:
+        order = self.order.setdefault(id(values), {})
+        while var in order:  # an iteration begins: what came after is of the one before
+            order.popitem()
+        order[var] = None
+        value, type_ = values[var], self.unit.type(var)
+        if not isinstance(value, np.ndarray) or not isinstance(type_, t.Array):
+            return
+        shape = self.unit.shape(var)
+        for extent, found in zip(shape, value.shape, strict=True):
+            wanted = extent_there(extent, {one: values[one] for one in order})
+            if wanted is not None and wanted != found:
+                text = f"{var.name}: {extent} is {wanted}, the shape {value.shape}"
+                self.found.setdefault(id(values), text)
+
+    def ended(self, loop: Loop, values: Mapping[Var, Any]) -> None:
+        for var in (*loop.binds(), *definitions(loop.body)):
+            self.order.get(id(values), {}).pop(var, None)
+
+    def left(self, values: Mapping[Var, Any]) -> None:
+        if id(values) in self.found:
+            raise Contradiction(self.found[id(values)])
+
+
+def extent_there(extent: Extent, values: Mapping[Var, Any]) -> int | None:
+    """Return the value of an extent, None if it reads what has none."""
+    total = extent.constant
+    for symbol, count in extent.terms:
+        value: int | None
+        match symbol:
+            case Axis(array, axis):
+                there = array.value if isinstance(array, Const) else values.get(array)
+                value = there.shape[axis] if isinstance(there, np.ndarray) and (
+                    axis < there.ndim) else None
+            case Value(var):
+                value = values.get(var)
+            case CutOff(size):
+                value = extent_there(size, values)
+                value = None if value is None else max(value, 0)
+            case Met():
+                parts = [extent_there(part, values) for part in symbol.extents]
+                longer = [part for part in parts if part != 1]
+                value = None if None in parts else longer[0] if longer else 1
+        if value is None:
+            return None
+        total += count * value
+    return total
 
 
 class Facts(Watch):

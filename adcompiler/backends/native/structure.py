@@ -23,7 +23,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Star, Update, Var
 from adcompiler.runtime import (
     as_gradient, check_count, keeps_shape, note_value, noted_value, paired, project, repack,
-    same_length, same_shape, same_trailing_shape, seed, unbroadcast, unpack,
+    same_extent, same_length, same_shape, same_trailing_shape, seed, unbroadcast, unpack,
 )
 from adcompiler.runtime import last_written as last_written_
 from adcompiler.runtime.products import in_space
@@ -136,6 +136,12 @@ def equal_ends(low: Any, a: Any, b: Any) -> Known:
         raise Declined("shapes that are not known")
     for mine, other in zip(a.items[len(a.items) - len(b.items) :], b.items, strict=True):
         low.w.expect_length(mine.expr, other.expr)
+    return Known(None)
+
+
+def equal_extents(low: Any, a: Any, b: Any) -> Known:
+    """Leave extents to Python that differ where code was compiled for equal ones."""
+    low.w.expect_length(a.expr, b.expr)
     return Known(None)
 
 
@@ -293,9 +299,9 @@ STRUCTURE: dict[Any, Callable[..., Any]] = {
     diagonal_adjoint: diagonal_bar, same_length: equal_lengths, check_count: counted_right,
     unpack: unpacked, repack: repacked, paired: copies_in,
     note_value: noted, noted_value: noted_last, add: added,
-    same_shape: equal_shapes, same_trailing_shape: equal_ends, keeps_shape: equal_shapes,
-    in_space: of_three, "broadcast_shapes": stretched_shape,
+    same_extent: equal_extents, same_shape: equal_shapes, same_trailing_shape: equal_ends,
+    keeps_shape: equal_shapes, in_space: of_three, "broadcast_shapes": stretched_shape,
 }
 """What is written for functions that only arrange."""
-CHECKS = (same_shape, same_trailing_shape, keeps_shape, same_length, check_count)
+CHECKS = (same_extent, same_shape, same_trailing_shape, keeps_shape, same_length, check_count)
 """Functions that raise where what they are given is not as expected."""

@@ -51,7 +51,7 @@ def picks_each_once(unit: Unit, rhs: Pack) -> bool:
             arrays.append(item)
         else:
             return False
-    classes = {unit.shape_class(a) for a in arrays}
+    classes = {unit.shape(a) for a in arrays}
     return len(classes) == 1 and any(is_count(unit, a) for a in arrays)
 
 

@@ -99,7 +99,7 @@ def with_parts_apart(
         real = made_real(s, bound[i], paths, called.function.params[i].var.name, origin)
         apart = Var(called.function.params[i].var.name)
         unit.types[apart] = unit.type(real)
-        unit.shapes[apart] = unit.shape_class(real)
+        unit.shapes[apart] = unit.shape(real)
         bound[i], given[apart] = apart, real
     return replace(called, bound=bound), places, given
 

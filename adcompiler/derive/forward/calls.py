@@ -289,7 +289,7 @@ def laid_out(s: Specialiser, d: Atom, value: Atom, origin: Origin) -> Atom:
     if not isinstance(s.unit.type(d), t.Array):
         return d
     new = s.let(Call(Const(laid_out_as), (d, value)), s.unit.type(d), "laid_out", origin)
-    s.unit.shapes[new] = s.unit.shape_class(value)
+    s.unit.shapes[new] = s.unit.shape(value)
     return new
 
 

@@ -185,7 +185,7 @@ class Forwarder(ForwardCalls):
         type_ = self.s.unit.type(before)
         after = self.s.let(new, type_, dot(target), origin, target.temporary)
         if isinstance(type_, t.Array):
-            self.s.unit.shapes[after] = self.s.unit.shape_class(before)
+            self.s.unit.shapes[after] = self.s.unit.shape(before)
         table.table[target] = after
         table.taken.add(after)
 

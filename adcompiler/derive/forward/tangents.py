@@ -100,7 +100,7 @@ class Tangents:
         zero = self.s.let(
             Call(Const(function), (value,)), tangent_type(type_), name, origin, False
         )
-        self.s.unit.shapes[zero] = self.s.unit.shape_class(value)
+        self.s.unit.shapes[zero] = self.s.unit.shape(value)
         return zero
 
     # -- writing -------------------------------------------------------------------------------
@@ -128,9 +128,9 @@ class Tangents:
         unit = self.s.unit
         wanted, found = tangent_type(unit.type(target)), unit.type(d)
         if isinstance(wanted, t.Array) and isinstance(found, t.Array):
-            fits = fits or unit.shape_class(d) == unit.shape_class(value)
+            fits = fits or unit.shape(d) == unit.shape(value)
             if fits and found == wanted:
-                unit.shapes[d] = unit.shape_class(value)  # type: ignore[index]
+                unit.shapes[d] = unit.shape(value)  # type: ignore[index]
                 return d
         elif isinstance(wanted, t.Scalar) and isinstance(found, t.Scalar):
             if precision(wanted) == precision(found):
@@ -146,7 +146,7 @@ class Tangents:
             Call(Const(as_tangent), (d, value)), wanted, dot(target), origin, target.temporary
         )
         if isinstance(wanted, t.Array):
-            unit.shapes[new] = unit.shape_class(value)
+            unit.shapes[new] = unit.shape(value)
         return new
 
     # -- shadows -------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ class Tangents:
         function = np.copy if isinstance(type_, t.Array) else own
         copy = self.s.let(Call(Const(function), (d,)), type_, dot(target), origin, target.temporary)
         if isinstance(type_, t.Array):
-            self.s.unit.shapes[copy] = self.s.unit.shape_class(d)
+            self.s.unit.shapes[copy] = self.s.unit.shape(d)
         self.taken.add(copy)
         return copy
 
@@ -192,7 +192,7 @@ class Tangents:
         d = Var(dot(var), var.temporary)
         unit.types[d] = tangent_type(unit.type(var))
         if isinstance(unit.types[d], t.Array):
-            unit.shapes[d] = unit.shape_class(self.value(var))
+            unit.shapes[d] = unit.shape(self.value(var))
         unit.merged.add(d)
         if var in unit.unsure:
             unit.unsure.add(d)

@@ -53,7 +53,7 @@ def transposed(
         return None
     dy = Var("y_bar", True)
     unit.types[dy] = cotangent_type(unit.type(result))
-    unit.shapes[dy] = unit.shape_class(result)
+    unit.shapes[dy] = unit.shape(result)
     found = len(unit.findings)
     with s.writing_to([]) as linear:
         pulled = applied.pull_back(s, dy, origin)

@@ -9,11 +9,12 @@ from typing import TypeGuard, cast
 
 from adcompiler.analyses.versions import Versions
 from adcompiler.derive.pairs import Pairs
+from adcompiler.derive.reverse.expected_shapes import ExpectedShapes
 from adcompiler.derive.reverse.cotangents import Cotangents
 from adcompiler.derive.reverse.pending_regions import PendingIf, PendingLoop, PendingRegion, Written
 from adcompiler.ir import types as t
 from adcompiler.ir.agreement import agrees, is_zero
-from adcompiler.ir.nodes import Atom, Block, Do, Origin, Star, Statement, Var
+from adcompiler.ir.nodes import Atom, Block, Origin, Star, Statement, Var
 from adcompiler.ir.visit import substitute_block
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.typed.unit import Unit
@@ -58,10 +59,12 @@ class ReverserBase(ABC):
         self.region = 0
         self.regions = 0
         self.outside: dict[int, int] = {}
+        self.outs: dict[int, list[Statement]] = {}
         self.home: dict[Var, int] = dict.fromkeys(params, 0)
         self.lasting: frozenset[Atom] = frozenset()
         self.reads_again = False
         self.loops: set[int] = set()
+        self.expected = ExpectedShapes(self)
 
     @abstractmethod
     def forward(self, statements: Iterable[Statement]) -> list[Sweep]:
@@ -92,10 +95,6 @@ class ReverserBase(ABC):
             if var in table:
                 table[new] = table[var]
         return new
-
-    @abstractmethod
-    def shape_check(self, whole: Var, other: Var, origin: Origin) -> Do:
-        """Return the check that the shape of an array ends in that of another one."""
 
     @abstractmethod
     def available(self, var: Var) -> Atom:
@@ -138,10 +137,15 @@ class ReverserBase(ABC):
         self.regions += 1
         self.region = self.regions
         self.outside[self.region] = outer
+        self.outs[self.region] = self.s.out
         try:
             yield
         finally:
             self.region = outer
+
+    def written_in(self, region: int) -> list[Statement]:
+        """Return the statements of a region that is being written, so far."""
+        return self.s.out if region == self.region else self.outs[region]
 
     def regions_around(self, region: int) -> Iterator[int]:
         """Yield a region and those that it lies in."""

@@ -214,7 +214,7 @@ class BranchReverser(Recomputer):
             result = Var(bar(var), False)
             type_ = merged_type(cotangents.type_of_cotangent(var), map(unit.type, arms))
             unit.types[result] = type_ if of_one_form(type_, arms, unit) else t.UNKNOWN
-            unit.shapes[result] = unit.shape_class(cotangents.value(var))
+            unit.shapes[result] = unit.shape(cotangents.value(var))
             results.append(result)
         return results
 

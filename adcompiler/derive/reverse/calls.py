@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 
 from adcompiler.analyses.storage import is_mutable
@@ -19,11 +18,10 @@ from adcompiler.derive.reverse.restoring import copied
 from adcompiler.derive.rules import Applied, apply_rule
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Call, Const, Do, Item, Let, Origin, Pack, Rhs, Star, Var, substitute, unstar,
+    Atom, Call, Const, Item, Let, Origin, Pack, Rhs, Star, Var, substitute, unstar,
 )
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
-from adcompiler.runtime import same_shape, same_trailing_shape
 from adcompiler.runtime.functionals import halves, implied, symmetric
 from adcompiler.runtime.kinks import STAND_INS
 from adcompiler.specialise.calls.missing import may_fill
@@ -31,7 +29,8 @@ from adcompiler.specialise.folds.table import class_of
 from adcompiler.specialise.unknowns import called
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Callee
-from adcompiler.typed.shapes import ShapeClass, is_elementwise
+from adcompiler.typed.extents import Shape
+from adcompiler.typed.shapes import is_elementwise
 
 
 class CallReverser(ReverserBase):
@@ -81,7 +80,7 @@ class CallReverser(ReverserBase):
 
         shape = None
         if self.assume and not named and is_elementwise(rule.function):
-            shape = self.expect_equal_shapes(values, origin)
+            shape = self.expected.of_operands(values, origin)
         applied = apply_rule(
             self.s, rule, plain_function(func, rule), values, named, target.name,
             target.temporary, origin, wanted,
@@ -96,7 +95,7 @@ class CallReverser(ReverserBase):
             self.note_result(target, result, shape)
         return self.pull(target, applied, by_value, origin)
 
-    def note_result(self, target: Var, result: Var, shape: ShapeClass | None) -> None:
+    def note_result(self, target: Var, result: Var, shape: Shape | None) -> None:
         """Enter what is known of the variable that a rule gave in place of ``target``."""
         unit = self.s.unit
         if shape is not None:
@@ -136,63 +135,6 @@ class CallReverser(ReverserBase):
             if self.is_active(by_value.get(element, element)):
                 part = self.s.item(g, Const(position), at)
                 self.give(cotangents, by_value, element, part, at)
-
-    # -- equal shapes --------------------------------------------------------------------------
-
-    def expect_equal_shapes(
-        self, values: Sequence[Atom | Star], origin: Origin
-    ) -> ShapeClass | None:
-        """Write the check that operands are not stretched; return the shape class of the result.
-
-        Operands of fewer axes are expected to have the trailing shape of the others. Nothing is
-        expected of operands that are known to be stretched, or where no check is needed.
-        """
-        unit = self.s.unit
-        arrays = [(a, ndim) for a in values if isinstance(a, Var) and (ndim := self.ndim(a))]
-        classes = {unit.shape_class(a) for a, _ in arrays}
-        if len(classes) < 2 or any(c[0] in ("reduced", "widened") for c in classes):
-            return None
-        first, most = max(arrays, key=lambda array: array[1])
-        shape = unit.shape_class(first)
-        for other, ndim in arrays:
-            mine = unit.shape_class(other)
-            if mine == shape or (mine[0] == "suffix" and mine[1] == shape):
-                continue
-            if mentions(shape, mine):
-                return None  # x * (x + y) or x[1:] + x: a shape is not defined by itself
-            away = most - ndim
-            ending = unit.canonical(("suffix", shape, away) if away else shape)
-            if ending == mine:
-                continue
-            self.s.out.append(self.shape_check(first, other, origin))
-            if self.region == 0:
-                if not unit.made_equal(mine, ending) and unit.made_equal(ending, mine):
-                    shape = unit.canonical(shape)
-            elif self.home.get(other) == self.region:
-                unit.shapes[other] = ending
-            elif not away and self.home.get(first) == self.region:
-                unit.shapes[first] = shape = mine
-        return shape
-
-    def shape_check(self, whole: Var, other: Var, origin: Origin) -> Do:
-        """Return the check that the shape of an array ends in that of another one."""
-        most, ndim = self.ndim(whole), self.ndim(other)
-        check = same_trailing_shape if ndim < most else same_shape
-        shapes = (self.shape_of(whole, most, origin), self.shape_of(other, ndim, origin))
-        return Do(Call(Const(check), shapes), origin)
-
-    def ndim(self, var: Var) -> int:
-        """Return the number of axes of an array, 0 for anything else."""
-        type_ = self.s.unit.type(var)
-        return type_.ndim if isinstance(type_, t.Array) else 0
-
-    def shape_of(self, array: Var, ndim: int, origin: Origin) -> Var:
-        """Write the reading of a shape for a check."""
-        source = self.s.unit.shape_source(array)
-        type_ = t.Tuple((t.INT,) * ndim)
-        shape = self.s.let(Attribute(source, "shape"), type_, "shape", origin)
-        self.s.unit.writes.checks.add(shape)
-        return shape
 
     # -- functions with halves of their own ----------------------------------------------------
 
@@ -373,10 +315,3 @@ def plain_function(func: Atom, rule: Rule) -> Atom:
     if isinstance(func, Const) and REGISTRY.resolve(func.value) is func.value:
         return func
     return Const(rule.function)
-
-
-def mentions(shape: Any, part: ShapeClass) -> bool:
-    """Say whether a shape class is ``part``, or made of it."""
-    return bool(shape == part) or (
-        isinstance(shape, tuple | frozenset) and any(mentions(inner, part) for inner in shape)
-    )

@@ -64,7 +64,7 @@ class Cotangents:
             return self.parent.get(var, origin)
         accumulator = Var(bar(var), False)
         self.s.unit.types[accumulator] = self.type_of_cotangent(var)
-        self.s.unit.shapes[accumulator] = self.s.unit.shape_class(self.value(var))
+        self.s.unit.shapes[accumulator] = self.s.unit.shape(self.value(var))
         self.accumulators[var] = self.table[var] = accumulator
         self.own(accumulator)
         return accumulator
@@ -150,7 +150,7 @@ class Cotangents:
         if isinstance(unit.type(g), t.Unknown):
             unit.types[g] = wanted
         if isinstance(wanted, t.Array) and isinstance(unit.type(g), t.Array):
-            unit.shapes[g] = unit.shape_class(self.value(atom))
+            unit.shapes[g] = unit.shape(self.value(atom))
 
     def real_where_its_value_is(self, atom: Var, g: Atom, origin: Origin) -> Atom:
         """Return the real part of a cotangent that comes from a place where ``atom`` is complex.
@@ -194,7 +194,7 @@ class Cotangents:
             Call(Const(add_at), (buffer, index, g)), self.s.unit.type(buffer), bar(obj), origin,
             False,
         )
-        self.s.unit.shapes[new] = self.s.unit.shape_class(buffer)
+        self.s.unit.shapes[new] = self.s.unit.shape(buffer)
         self.own(new)
         self.table[obj] = new
 
@@ -300,7 +300,7 @@ class Cotangents:
             fresh = self.s.let(
                 Call(Const(np.copy), (old,)), self.s.unit.type(old), bar(obj), origin, False
             )
-            self.s.unit.shapes[fresh] = self.s.unit.shape_class(old)
+            self.s.unit.shapes[fresh] = self.s.unit.shape(old)
         else:
             zeros = self.zero_of(value, type_, origin)
             fresh = self.s.let(
@@ -331,7 +331,7 @@ class Cotangents:
         zero = self.s.let(
             Call(Const(function), (value,)), cotangent_type(type_), name, origin, False
         )
-        self.s.unit.shapes[zero] = self.s.unit.shape_class(value)
+        self.s.unit.shapes[zero] = self.s.unit.shape(value)
         return zero
 
 

@@ -7,7 +7,6 @@ are carried by accumulators.
 from __future__ import annotations
 
 from adcompiler.derive.reverse.base import Sweep, merged_type, of_one_form
-from adcompiler.derive.reverse.carried_shapes import CarriedShapes
 from adcompiler.derive.reverse.checks import reject_instances
 from adcompiler.derive.reverse.cotangents import HAVE_STORAGE, Cotangents, bar, cotangent_type
 from adcompiler.derive.reverse.pending_regions import PendingLoop, finish, region_variables
@@ -26,7 +25,8 @@ class LoopReverser(LoopSaver):
         reject_instances(self.s, self.active, Call(Const(iter), node.iterables), node.origin)
         iterables = tuple(map(self.value, node.iterables))
         inits = tuple(map(self.value, node.inits))
-        self.expect_shapes_kept(node)
+        if self.assume and not self.depth:
+            self.expected.of_loop(node)
         condition = node.condition
         if condition is not None:
             with self.forward_pass() as test:
@@ -54,13 +54,6 @@ class LoopReverser(LoopSaver):
         ):
             return None
         return lambda cotangents: self.sweep_loop(pending, sweeps, cotangents)
-
-    def expect_shapes_kept(self, node: Loop) -> None:
-        """Write the checks, in front of a loop, that let carried arrays keep their shapes."""
-        if not self.assume or self.region:
-            return
-        for whole, other in CarriedShapes(self.s.unit, node, self.value).checks:
-            self.s.out.append(self.shape_check(whole, other, node.origin))
 
     def sweep_loop(
         self, pending: PendingLoop, sweeps: list[Sweep], cotangents: Cotangents
@@ -186,7 +179,7 @@ class LoopReverser(LoopSaver):
                 unit.types[param] = t.UNKNOWN
             type_ = merged_type(loop.before.get(param, unit.type(param)), handed_on)
             unit.types[result] = type_ if of_one_form(type_, given, unit) else t.UNKNOWN
-            unit.shapes[result] = unit.shape_class(param)
+            unit.shapes[result] = unit.shape(param)
             results.append(result)
         self.s.out.append(Loop(
             tuple(loop.items), tuple(loop.iterables), None, tuple(loop.params), tuple(loop.inits),
@@ -203,7 +196,7 @@ class LoopReverser(LoopSaver):
         unit.types[param] = loop.before[param] = cotangent_type(unit.type(node.params[i]))
         following = node.next_values()[i]
         if isinstance(following, Var):
-            unit.shapes[param] = unit.shape_class(loop.inner.value(following))
+            unit.shapes[param] = unit.shape(loop.inner.value(following))
             if i in loop.shadows:
                 loop.inner.own(param)
             if self.is_active(following):
@@ -219,7 +212,7 @@ class LoopReverser(LoopSaver):
             cotangent_type(list_type.item) if isinstance(list_type, t.List) else t.UNKNOWN
         )
         if isinstance(value, Var):
-            unit.shapes[item] = unit.shape_class(loop.inner.value(value))
+            unit.shapes[item] = unit.shape(loop.inner.value(value))
         loop.items.append(item)
         outer = Call(Const(reversed), (g,))
         loop.iterables.append(self.before_loop(loop, outer, "reversed_" + bar(collect)))

@@ -65,7 +65,7 @@ def copied(s: Specialiser, atom: Atom, name: str, origin: Origin) -> Var:
     if unsure:
         s.unit.unsure.add(new)
     if isinstance(type_, t.Array):
-        s.unit.shapes[new] = s.unit.shape_class(atom)
+        s.unit.shapes[new] = s.unit.shape(atom)
     return new
 
 
@@ -361,13 +361,13 @@ class Restoring(ReverserBase):
         primal = self.primal_of.get(atom, atom)
         if primal not in self.versions.destroyed:
             return atom
-        shape, type_ = self.s.unit.shape_class(atom), self.s.unit.type(atom)
+        shape, type_ = self.s.unit.shape(atom), self.s.unit.type(atom)
         found: Atom = atom
         seen_from = {self.home.get(primal, 0), *self.regions_around(self.region_of_sweep)}
         for later in self.versions.chain(primal):
             value = self.value(later)
             if not isinstance(value, Var) or self.s.unit.type(value) != type_ or (
-                self.s.unit.shape_class(value) != shape
+                self.s.unit.shape(value) != shape
             ):
                 break
             if self.home.get(later, 0) in seen_from and self.versions.in_scope(later, primal):

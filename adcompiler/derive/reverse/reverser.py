@@ -55,7 +55,11 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
         for statement in statements:
             for var in defined(statement):
                 self.home.setdefault(var, self.region)
+            before = len(self.s.out)
             sweep = self.forward_statement(statement)
+            for written in self.s.out[before:]:
+                if isinstance(written, Let):
+                    self.home.setdefault(written.target, self.region)
             if sweep is not None:
                 sweeps.append(sweep)
             if self.held and isinstance(statement, (Let, Region)):
@@ -269,6 +273,7 @@ def reverse(
     reverser = Reverser(s, active, varied, pairs, split, params, assume, apart)
     reverser.prepare_writes(body)
     with reverser.forward_pass() as forward:
+        reverser.outs[0] = s.out
         sweeps = reverser.forward(body.statements)
     cotangents = Cotangents(s)
     cotangents.primal = reverser.env

@@ -148,7 +148,7 @@ class WriteReverser(Restoring):
         s.copy_facts(before, var)
         s.unit.record(var, rhs, s.unit.type(before))
         if isinstance(s.unit.type(before), t.Array):
-            s.unit.shapes[var] = s.unit.shape_class(before)
+            s.unit.shapes[var] = s.unit.shape(before)
         s.out.append(Let(var, rhs, at))
         self.restored[-1][before] = var
 
@@ -189,7 +189,7 @@ class WriteReverser(Restoring):
                 Call(Const(laid_out_as), (buffer, self.value(target))), s.unit.type(buffer),
                 bar(target), at, False,
             )
-            s.unit.shapes[laid] = s.unit.shape_class(buffer)
+            s.unit.shapes[laid] = s.unit.shape(buffer)
             buffer = laid
         if self.is_active(value):
             part = lead(s, buffer, steps, at)
@@ -261,7 +261,7 @@ class WriteReverser(Restoring):
         assert isinstance(obj, Var)
         new = self.s.let(rhs, self.s.unit.type(buffer), bar(obj), at, False)
         if isinstance(self.s.unit.type(buffer), t.Array):
-            self.s.unit.shapes[new] = self.s.unit.shape_class(buffer)
+            self.s.unit.shapes[new] = self.s.unit.shape(buffer)
         return new
 
     def shadow(self, target: Var, cotangents: Cotangents, at: Origin) -> Atom:

@@ -163,7 +163,7 @@ class SeriesForwarder(Forwarder):
         call = Call(Const(function), tuple(args), tuple((kwargs or {}).items()))
         d = s.let(call, tangent_type(s.unit.type(target)), dot(target), origin, target.temporary)
         if isinstance(s.unit.type(d), t.Array):
-            s.unit.shapes[d] = s.unit.shape_class(table.value(target))
+            s.unit.shapes[d] = s.unit.shape(table.value(target))
         table.put(target, d, origin, True)
         table.taken.add(d)
 
@@ -261,7 +261,7 @@ class SeriesForwarder(Forwarder):
         unit = self.s.unit
         v = Var(f"{arg.name}_rate", True)
         unit.types[v] = unit.type(d)
-        unit.shapes[v] = unit.shape_class(d)
+        unit.shapes[v] = unit.shape(d)
         return v
 
     def with_elements(self, atom: Var) -> Iterator[Var]:
@@ -306,7 +306,7 @@ class SeriesForwarder(Forwarder):
         s.unit.types[i] = t.INT
         for var in (param, last):
             s.unit.types[var] = type_
-            s.unit.shapes[var] = s.unit.shape_class(result)
+            s.unit.shapes[var] = s.unit.shape(result)
             s.unit.merged.add(var)
         body = again(s, body, result)
         with s.writing_to([]) as out:
@@ -344,7 +344,7 @@ class SeriesForwarder(Forwarder):
         s = self.s
         dy = s.let(Call(Const(integrated), (slope, rate)), s.unit.type(slope), "y_dot", origin)
         if isinstance(s.unit.type(slope), t.Array):
-            s.unit.shapes[dy] = s.unit.shape_class(slope)
+            s.unit.shapes[dy] = s.unit.shape(slope)
         return dy
 
 
@@ -361,7 +361,7 @@ def again(s: Specialiser, body: Block, result: Var) -> Block:
     reading = {var: other for var, other in new.items() if var is not result}
     for var, other in new.items():
         unit.types[other] = unit.type(var)
-        unit.shapes[other] = unit.shape_class(var)
+        unit.shapes[other] = unit.shape(var)
         for table in (unit.merged, unit.unsure):
             if var in table:
                 table.add(other)

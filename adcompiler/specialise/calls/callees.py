@@ -180,7 +180,7 @@ def write_call(
         heap.references.pop(new, None)
         heap.state.exclusive[new] = True
         if isinstance(s.unit.type(arg), t.Array):
-            s.unit.shapes[new] = s.unit.shape_class(arg)
+            s.unit.shapes[new] = s.unit.shape(arg)
         there = heap.reference(arg)
         array = isinstance(s.unit.type(arg), t.Array)
         rebound = None if array else 0

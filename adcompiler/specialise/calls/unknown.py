@@ -113,7 +113,7 @@ def call_with_copies(
         written.add(atom)
         left = s.item(pair, Const(k), origin, getattr(atom, "name", name))
         if isinstance(left, Var):
-            s.unit.shapes[left] = s.unit.shape_class(atom)
+            s.unit.shapes[left] = s.unit.shape(atom)
         store_item(s, [atom, WHOLE, left], {}, origin, name)
     return result
 

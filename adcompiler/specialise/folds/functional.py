@@ -219,7 +219,7 @@ def fold_implied(
         *operands, *kept,
     ))
     result = s.let(call, s.unit.type(value), name, origin)
-    s.unit.shapes[result] = s.unit.shape_class(value)
+    s.unit.shapes[result] = s.unit.shape(value)
     return result
 
 

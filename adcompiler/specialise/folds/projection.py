@@ -13,6 +13,7 @@ from adcompiler.runtime import add, as_cotangent, project, unbroadcast
 from adcompiler.runtime.shaping import like
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.extents import ONE, Shape
 
 
 @folds(project)
@@ -43,7 +44,7 @@ def fold_as_cotangent(s: Writer, args: list[Any], kwargs: Any, origin: Origin, n
     if isinstance(other, t.Scalar) and isinstance(kind, t.Scalar):
         return project_scalar(s, g, kind, other, origin, name)
     if isinstance(other, t.Array) and isinstance(kind, t.Array) and (
-        s.unit.shape_class(g) == s.unit.shape_class(y)
+        s.unit.shape(g) == s.unit.shape(y)
     ):
         return project_array(s, g, y, other, origin, name)
     return None
@@ -59,11 +60,11 @@ def fold_unbroadcast(s: Writer, args: list[Any], kwargs: Any, origin: Origin, na
     other = s.unit.type(made.obj)
     if not isinstance(other, t.Array) or not isinstance(kind, (t.Array, t.Scalar)):
         return None
-    if isinstance(kind, t.Array) and s.unit.shape_class(g) == s.unit.shape_class(made.obj):
+    if isinstance(kind, t.Array) and s.unit.shape(g) == s.unit.shape(made.obj):
         return g
     type_ = t.Array(kind.dtype or "float64", other.ndim)
     summed = s.let(Call(Const(unbroadcast), (g, shape)), type_, name, origin)
-    s.unit.shapes[summed] = s.unit.shape_class(made.obj)
+    s.unit.shapes[summed] = s.unit.shape(made.obj)
     return summed
 
 
@@ -77,7 +78,7 @@ def fold_like(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
     if not isinstance(kind, t.Array):
         return None
     if isinstance(other, t.Array) and isinstance(g, Var) and kind.ndim == other.ndim:
-        s.unit.shapes[g] = s.unit.shape_class(x)
+        s.unit.shapes[g] = s.unit.shape(x)
         return project_array(s, g, x, other, origin, name)
     elements = s.unit.elements(x)
     if elements and isinstance(other, (t.List, t.Tuple)) and kind.ndim:
@@ -124,11 +125,11 @@ def project_array(
     if other.kind in ("float", "complex") and isinstance(kind, (t.Array, t.Scalar)) and (
         kind.dtype != other.dtype
     ):
-        shape_class = s.unit.shape_class(x)
+        shape = s.unit.shape(x)
         astype = s.attribute(g, "astype", origin, "astype")
         g = s.call(astype, [Const(np.dtype(other.dtype).type)], {}, origin, name)
         if isinstance(g, Var):
-            s.unit.shapes[g] = shape_class
+            s.unit.shapes[g] = shape
     return g
 
 
@@ -137,23 +138,36 @@ def unstretched(
 ) -> Atom:
     """Write ``g`` summed to the shape of ``x``: by axes where they are known when compiling."""
     kind = s.unit.type(g)
-    have, wanted = s.unit.shape_class(g), s.unit.shape_class(x)
-    if isinstance(wanted, tuple) and wanted[:1] == ("reduced",) and wanted[1] == have:
-        axes: Any = wanted[2] if len(wanted[2]) > 1 else wanted[2][0]
-        options: dict[str, Atom] = {"axis": Const(axes), "keepdims": Const(True)}
-    elif isinstance(wanted, tuple) and wanted[:2] == ("suffix", have):
-        options = {"axis": Const(0 if wanted[2] == 1 else tuple(range(wanted[2])))}
-    elif other.ndim == 0 and isinstance(kind, t.Scalar):
+    if other.ndim == 0 and isinstance(kind, t.Scalar):
         return s.call(Const(np.asarray), [g], {}, origin, name)
-    elif have != wanted or not isinstance(kind, t.Array):
+    wanted = s.unit.shape(x)
+    over = stretched_axes(s.unit.shape(g), wanted) if isinstance(kind, t.Array) else None
+    if over is None:
         shape = s.attribute(x, "shape", origin, "shape")
         result_type = t.Array(getattr(kind, "dtype", None) or "float64", other.ndim)
         g = s.let(Call(Const(unbroadcast), (g, shape)), result_type, name, origin)
-        s.unit.shapes[g] = s.unit.shape_class(x)
+        s.unit.shapes[g] = wanted
         return g
-    else:
-        return g
-    g = s.call(Const(np.ndarray.sum), [g], options, origin, name)
-    if isinstance(g, Var):
+    for axes, keep in over:
+        options: dict[str, Atom] = {"axis": Const(axes if len(axes) > 1 else axes[0])}
+        if keep:
+            options["keepdims"] = Const(True)
+        g = s.call(Const(np.ndarray.sum), [g], options, origin, name)
+    if over and isinstance(g, Var):
         s.unit.shapes[g] = wanted
     return g
+
+
+def stretched_axes(have: Shape, wanted: Shape) -> list[tuple[tuple[int, ...], bool]] | None:
+    """Return the axes to be summed over, and whether they stay; None if they are not known.
+
+    These are the axes that broadcasting has put in front, and those of one element.
+    """
+    away = len(have) - len(wanted)
+    if away < 0:
+        return None
+    pairs = list(zip(have[away:], wanted, strict=True))
+    if any(mine != other and other != ONE for mine, other in pairs):
+        return None
+    stretched = tuple(i for i, (mine, other) in enumerate(pairs) if mine != other)
+    return [(axes, keep) for axes, keep in ((tuple(range(away)), False), (stretched, True)) if axes]

@@ -72,7 +72,7 @@ class Carried(Walked):
             start = heap.state.value(root)
             unsure, at = start in s.unit.unsure, self.node.origin
             param = s.joined(Var(root.name, False), type_, unsure, at, (start,))
-            s.unit.shapes[param] = s.unit.shape_class(root)
+            s.unit.shapes[param] = s.unit.shape(root)
             self.params[root] = param
             heap.advance(
                 root, param, self.rebound.get(root), grown=self.grown.get(root, ()),
@@ -116,7 +116,7 @@ class Carried(Walked):
         for root, type_ in self.roots.items():
             if root not in self.params:
                 self.params[root] = self.s.joined(Var(root.name, False), type_, False)
-                self.s.unit.shapes[self.params[root]] = self.s.unit.shape_class(root)
+                self.s.unit.shapes[self.params[root]] = self.s.unit.shape(root)
 
     # -- the loop as it ended up ---------------------------------------------------------------
 
@@ -167,7 +167,7 @@ class Carried(Walked):
             unsure = not unit.unsure.isdisjoint((param, last))
             at, arms = self.node.origin, (init, last)
             result = self.s.joined(Var(root.name, False), self.roots[root], unsure, at, arms)
-            unit.shapes[result] = unit.shape_class(root)
+            unit.shapes[result] = unit.shape(root)
             stores.params.append(param)
             stores.inits.append(init)
             stores.yields.append(last)

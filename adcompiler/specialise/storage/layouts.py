@@ -92,7 +92,7 @@ def _kept(unit: Unit, statements: tuple[Statement, ...]) -> Iterator[Statement]:
                     computed = Var(target.name, True)
                     unit.record(computed, rhs, unit.type(target))
                     if isinstance(unit.type(target), t.Array):
-                        unit.shapes[computed] = unit.shape_class(target)
+                        unit.shapes[computed] = unit.shape(target)
                     yield Let(computed, rhs, origin)
                     rhs = Call(Const(in_place_of), (computed, unstar(rhs.args[0])))
                 unit.defs[target] = rhs

@@ -95,7 +95,7 @@ def check_shape(s: Writer, old: Atom, new: Var, origin: Origin) -> None:
     """Write the check that writing in place is possible: the shape stays."""
     unit = s.unit
     type_ = unit.type(old)
-    if not isinstance(type_, t.Array) or unit.shape_class(old) == unit.shape_class(new):
+    if not isinstance(type_, t.Array) or unit.shape(old) == unit.shape(new):
         return
     shapes = []
     for array in (old, new):
@@ -103,4 +103,4 @@ def check_shape(s: Writer, old: Atom, new: Var, origin: Origin) -> None:
         unit.writes.checks.add(shape)
         shapes.append(shape)
     s.out.append(Do(Call(Const(keeps_shape), tuple(shapes)), origin))
-    unit.shapes[new] = unit.shape_class(old)
+    unit.shapes[new] = unit.shape(old)

@@ -78,7 +78,7 @@ class Ownership(Changes):
         self.copies.add(root)
         self.copied_in[new] = self.s.out
         if isinstance(type_, t.Array):
-            self.s.unit.shapes[new] = self.s.unit.shape_class(base)
+            self.s.unit.shapes[new] = self.s.unit.shape(base)
         exclusive = dict(self.state.exclusive)
         self.advance(root, new, None, content=False, copied=True)
         self.references[new] = Reference(root, (), new)

@@ -99,7 +99,7 @@ class Settling:
             if i not in self.reshaped and isinstance(var, Var) and var is not init and (
                 isinstance(unit.type(var), t.Array) and unit.type(var) == unit.type(init)
             ):
-                unit.shapes[var] = unit.shape_class(init)
+                unit.shapes[var] = unit.shape(init)
 
     def settled_shapes(self, attempt: Iteration) -> bool:
         """Note which carried arrays have other shapes afterwards; say whether none has."""
@@ -108,7 +108,7 @@ class Settling:
             i for i, (param, following) in enumerate(
                 zip(attempt.params, attempt.yields or (), strict=False))
             if i not in self.reshaped and isinstance(unit.type(param), t.Array)
-            and unit.shape_class(param) != unit.shape_class(following)
+            and unit.shape(param) != unit.shape(following)
         }
         self.reshaped |= changed
         return not changed

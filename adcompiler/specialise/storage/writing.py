@@ -50,7 +50,7 @@ class Writing(Alternatives):
             Update(base, (*there.steps, *steps), value, adds), type_, root.name, origin, False
         )
         if isinstance(type_, t.Array):
-            self.s.unit.shapes[new] = self.s.unit.shape_class(base)
+            self.s.unit.shapes[new] = self.s.unit.shape(base)
         else:
             self.s.unit.writes.written_inside |= adds or len(there.steps) + len(steps) != 1
         if rebound is not None:

@@ -13,7 +13,7 @@ inputs = [rng.normal(size=2) for _ in range(4)]
 call(rnn, rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), rng.normal(size=3), inputs, argnums=(0, 1, 2))
 # output
 import numpy as np
-from adcompiler.runtime import same_shape, unbroadcast
+from adcompiler.runtime import same_extent
 
 
 def rnn_grad(W, U, b, inputs):
@@ -21,17 +21,14 @@ def rnn_grad(W, U, b, inputs):
     # rnn.py:5  h = np.zeros(3)
     h_1 = np.zeros(3)
     # rnn.py:6  for x in inputs:
+    same_extent(3, W.shape[0])
+    same_extent(3, U.shape[0])
+    same_extent(3, b.shape[0])
     tape = []
     for x in inputs:
         # rnn.py:7  h = np.tanh(W @ h + U @ x + b)
-        product_1 = W @ h_1
-        product = U @ x
-        shape_1 = product_1.shape
-        shape = product.shape
-        same_shape(shape_1, shape)
-        same_shape(shape_1, b.shape)
-        h = np.tanh(product_1 + product + b)
-        tape.append((h, shape_1, shape, h_1))
+        h = np.tanh(W @ h_1 + U @ x + b)
+        tape.append((h, h_1))
         h_1 = h
 
     # reverse of rnn.py:8
@@ -40,12 +37,12 @@ def rnn_grad(W, U, b, inputs):
     b_bar = np.zeros_like(b)
     U_bar = np.zeros_like(U)
     W_bar = np.zeros_like(W)
-    for (h, shape, shape_1, h_1), x in zip(reversed(tape), reversed(inputs)):
+    for (h, h_1), x in zip(reversed(tape), reversed(inputs)):
         # reverse of rnn.py:7
         total_bar = h_bar * (1.0 - h * h)
         b_bar = b_bar + total_bar
-        product_bar = unbroadcast(total_bar, shape)
-        U_bar = U_bar + unbroadcast(total_bar, shape_1)[..., np.newaxis] * x
-        h_bar = W.T @ product_bar
-        W_bar = W_bar + product_bar[..., np.newaxis] * h_1
+        item = total_bar[..., np.newaxis]
+        U_bar = U_bar + item * x
+        h_bar = W.T @ total_bar
+        W_bar = W_bar + item * h_1
     return W_bar, U_bar, b_bar

@@ -17,12 +17,13 @@ def simulate(state, length, step, steps):
 call(simulate, np.array([0.3, 0.0]), 1.5, 0.01, 5, argnums=(0, 1))
 # output
 import numpy as np
-from adcompiler.runtime import repack, same_shape, unbroadcast
+from adcompiler.runtime import repack, same_extent
 
 
 def simulate_grad(state, length, step, steps):
     """Return the gradient of `simulate` with respect to state, length."""
     # runge_kutta.py:10  for _ in range(steps):
+    same_extent(state.shape[0], 2)
     tape = []
     for _ in range(steps):
         # runge_kutta.py:11  k1 = pendulum(state, length)
@@ -31,17 +32,12 @@ def simulate_grad(state, length, step, steps):
         sin_1 = np.sin(angle_1)
         k1 = np.array([speed, quotient * sin_1])
         # runge_kutta.py:12  k2 = pendulum(state + 0.5 * step * k1, length)
-        shape_2 = state.shape
-        shape_1 = k1.shape
-        same_shape(shape_2, shape_1)
         total = state + 0.5 * step * k1
         angle, speed = total
         sin = np.sin(angle)
+        tape.append((sin, quotient, angle, total, sin_1, angle_1, state))
         k2 = np.array([speed, quotient * sin])
         # runge_kutta.py:13  state = state + step * k2
-        shape = k2.shape
-        tape.append((shape, sin, quotient, angle, total, shape_1, sin_1, angle_1, state))
-        same_shape(shape_2, shape)
         state = state + step * k2
 
     # reverse of runge_kutta.py:14
@@ -49,11 +45,11 @@ def simulate_grad(state, length, step, steps):
     state_bar[0] += 1.0
     # reverse of runge_kutta.py:10
     length_bar = 0.0
-    for shape, sin, quotient, angle, total, shape_1, sin_1, angle_1, state in reversed(tape):
+    for sin, quotient, angle, total, sin_1, angle_1, state in reversed(tape):
         # reverse of runge_kutta.py:12
         product = 0.5 * step
         # reverse of runge_kutta.py:13
-        k2_bar = unbroadcast(state_bar * step, shape)
+        k2_bar = state_bar * step
         # reverse of runge_kutta.py:12
         speed_bar = k2_bar[0]
         product_bar = k2_bar[1]
@@ -61,7 +57,7 @@ def simulate_grad(state, length, step, steps):
         length_bar = length_bar - float(product_bar * sin) / length * quotient
         total_bar = repack((angle_bar, speed_bar), total)
         state_bar = state_bar + total_bar
-        k1_bar = unbroadcast(total_bar * product, shape_1)
+        k1_bar = total_bar * product
         # reverse of runge_kutta.py:11
         speed_bar = k1_bar[0]
         product_bar = k1_bar[1]

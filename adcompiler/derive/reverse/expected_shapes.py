@@ -1,0 +1,297 @@
+"""Extents that are expected to be equal where arrays meet, and the checks of that.
+
+A check stands where all that it reads is known: in front of the loops around, at best at the entry.
+What was checked holds for all that follows, so that the sweep neither saves a shape nor sums along
+axes that might have been stretched.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Do, Item, Loop, Origin, Star, Var
+from adcompiler.ir.visit import definitions, free_variables
+from adcompiler.runtime import same_extent, same_shape, same_trailing_shape
+from adcompiler.structs import dataclass
+from adcompiler.typed import extents
+from adcompiler.typed.extents import ONE, Axis, CutOff, Extent, Met, Shape
+
+if TYPE_CHECKING:
+    from adcompiler.derive.reverse.base import ReverserBase
+
+Pair = tuple[Extent, Extent]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """An array that is carried: as it enters the loop, an iteration, the next one, and leaves."""
+
+    param: Var
+    init: Var
+    following: Atom
+    result: Var
+
+
+class ExpectedShapes:
+    """What a reverser expects of shapes, and where it has the checks written."""
+
+    def __init__(self, reverser: ReverserBase) -> None:
+        self.r = reverser
+        self.unit = reverser.s.unit
+
+    # -- operands that meet --------------------------------------------------------------------
+
+    def of_operands(self, values: Sequence[Atom | Star], origin: Origin) -> Shape | None:
+        """Write the checks that operands are not stretched; return the shape of the result.
+
+        Operands of fewer axes are expected to have the trailing shape of the others. Nothing is
+        expected of axes of one element, or where an extent is made of the other one.
+        """
+        unit = self.unit
+        arrays = [a for a in values if isinstance(a, Var) and unit.shape(a)]
+        if len(arrays) < 2:
+            return None
+        whole = max(arrays, key=lambda a: len(unit.shape(a)))
+        here: dict[Extent, Extent] = {}
+        for other in arrays:
+            pairs = self.unequal(unit.shape(whole), unit.shape(other))
+            if any(is_part(one, two) for one, two in pairs):
+                return None  # x * (x + y): a shape is not defined by itself
+            if pairs and not self.write(pairs, (whole, other), origin):
+                here.update({two: one for one, two in pairs})
+                if self.r.home.get(other) == self.r.region:
+                    unit.shapes[other] = tuple(here.get(e, e) for e in unit.shape(other))
+        return extents.broadcast(
+            tuple(here.get(extent, extent) for extent in unit.shape(a)) for a in arrays)
+
+    @staticmethod
+    def unequal(whole: Shape, other: Shape) -> list[Pair]:
+        """Return the extents of axes that meet and may differ."""
+        return [
+            (one, two) for one, two in zip(whole[len(whole) - len(other) :], other, strict=True)
+            if one != two and ONE not in (one, two)
+        ]
+
+    def write(self, pairs: list[Pair], arrays: tuple[Var, Var], origin: Origin) -> bool:
+        """Write the check that extents are equal; say whether they are so from now on.
+
+        They are equal here only where the check stands in a branch, and what it reads does not.
+        """
+        known = [self.region_of(pair) for pair in pairs]
+        places = [self.r.region if region is None else self.place(region) for region in known]
+        at = places[0] if len(set(places)) == 1 else self.r.region
+        shapes = [self.unit.shape(array) for array in arrays]
+        ends = zip(shapes[0][len(shapes[0]) - len(shapes[1]) :], shapes[1], strict=True)
+        whole = all((one, two) in pairs or one == two for one, two in ends)
+        if whole and all(self.is_known(array, at) for array in arrays):
+            self.check_arrays(arrays, at, origin)
+        else:
+            for pair, place in zip(pairs, places, strict=True):
+                self.check(pair, place, arrays, origin)
+        if known != places:
+            return False
+        equal = [self.unit.equate(two, one) for one, two in pairs]
+        return all(equal)
+
+    def place(self, region: int) -> int:
+        """Return where a check stands that reads what is known in a region around: in front of
+        loops, but not of branches, which need not be taken."""
+        found = self.r.region
+        while found != region and found in self.r.loops:
+            found = self.r.outside[found]
+        return found
+
+    def region_of(self, parts: Iterable[Extent]) -> int | None:
+        """Return the innermost region that extents are made in, None if they cannot be read."""
+        homes = {self.home(symbol) for extent in parts for symbol in extents.symbols(extent)}
+        around = list(self.r.regions_around(self.r.region))
+        if not homes.issubset(around):
+            return None
+        return next((region for region in around if region in homes), 0)
+
+    def home(self, symbol: extents.Symbol) -> int | None:
+        """Return the region that a symbol is known in."""
+        if isinstance(symbol, Met):
+            return None
+        if isinstance(symbol, CutOff):
+            return 0  # and what it is made of
+        atom = symbol.array if isinstance(symbol, Axis) else symbol.var
+        return self.r.home.get(atom) if isinstance(atom, Var) else 0
+
+    def is_known(self, array: Var, region: int) -> bool:
+        """Say whether an array is made in a region, or in one around it."""
+        return self.r.home.get(array) in set(self.r.regions_around(region))
+
+    # -- what is written -----------------------------------------------------------------------
+
+    def check_arrays(self, arrays: tuple[Var, Var], region: int, origin: Origin) -> None:
+        """Write the check that the shape of an array ends in that of another one."""
+        s = self.r.s
+        counts = [len(self.unit.shape(array)) for array in arrays]
+        check = same_shape if counts[0] == counts[1] else same_trailing_shape
+        with s.writing_to(self.r.written_in(region)):
+            shapes = tuple(
+                self.shape_of(self.unit.shape_source(array), count, origin)
+                for array, count in zip(arrays, counts, strict=True))
+            s.out.append(Do(Call(Const(check), shapes), origin))
+
+    def check(self, pair: Pair, region: int, arrays: tuple[Var, Var], origin: Origin) -> None:
+        """Write the check that two extents are equal."""
+        s = self.r.s
+        with s.writing_to(self.r.written_in(region)):
+            parts = [self.expression(extent, origin) for extent in pair]
+            if None in parts:
+                parts = [
+                    self.read(array, self.unit.shape(array).index(extent), origin)
+                    for array, extent in zip(arrays, pair, strict=True)]
+            s.out.append(Do(Call(Const(same_extent), tuple(parts)), origin))  # type: ignore[arg-type]
+
+    def expression(self, extent: Extent, origin: Origin) -> Atom | None:
+        """Write an extent; one that is cut off at 0 as it is above that."""
+        total: Atom | None = None
+        for symbol, count in extent.terms:
+            part = self.symbol(symbol, origin)
+            if part is None:
+                return None
+            function: Callable[..., object] = operator.add
+            if total is not None and count < 0:
+                function, count = operator.sub, -count
+            if count != 1:
+                part = self.number(operator.mul, Const(count), part, origin)
+            total = part if total is None else self.number(function, total, part, origin)
+        if total is None:
+            return Const(extent.constant)
+        if not extent.constant:
+            return total
+        function = operator.add if extent.constant > 0 else operator.sub
+        return self.number(function, total, Const(abs(extent.constant)), origin)
+
+    def symbol(self, symbol: extents.Symbol, origin: Origin) -> Atom | None:
+        """Write the reading of a symbol."""
+        if isinstance(symbol, Met):
+            return None
+        if isinstance(symbol, CutOff):
+            return self.expression(symbol.of, origin)
+        if isinstance(symbol, Axis):
+            return self.read(self.r.value(symbol.array), symbol.axis, origin)
+        return self.r.value(symbol.var)
+
+    def number(self, function: Callable[..., object], a: Atom, b: Atom, origin: Origin) -> Var:
+        """Write arithmetic of two integers."""
+        return self.noted(Call(Const(function), (a, b)), t.INT, "extent", origin)
+
+    def read(self, array: Atom, axis: int, origin: Origin) -> Var:
+        """Write the reading of the extent of an axis."""
+        if isinstance(array, Var):
+            shape = self.shape_of(array, len(self.unit.shape(array)), origin)
+        else:
+            return self.noted(Item(Const(array.value.shape), Const(axis)), t.INT, "extent", origin)
+        return self.noted(Item(shape, Const(axis)), t.INT, "extent", origin)
+
+    def shape_of(self, array: Var, ndim: int, origin: Origin) -> Var:
+        """Write the reading of a shape for a check."""
+        return self.noted(Attribute(array, "shape"), t.Tuple((t.INT,) * ndim), "shape", origin)
+
+    def noted(self, rhs: Call | Item | Attribute, type_: t.Type, name: str, origin: Origin) -> Var:
+        """Write a definition for a check."""
+        var = self.r.s.let(rhs, type_, name, origin)
+        self.unit.writes.checks.add(var)
+        return var
+
+    # -- arrays that loops carry ---------------------------------------------------------------
+
+    def of_loop(self, loop: Loop) -> None:
+        """Expect carried arrays to keep the shapes that they have in front of a loop."""
+        unit = self.unit
+        carried = list(self.carried(loop, self.r.value))
+        inside = {*loop.binds(), *definitions(loop.body)}  # inner loops start from arrays there
+        for var in (*(one.init for one in carried), *free_variables(loop.body)):
+            if var not in inside:
+                self.same(var, self.r.value(var))
+        for item, sequence in zip(loop.items, loop.iterables, strict=True):
+            if isinstance(unit.type(sequence), t.Array):
+                self.equal(unit.shape(item), unit.shape(self.r.value(sequence))[1:])
+        before = dict(unit.equal_extents)
+        wanted: list[Pair] = []
+        while carried:
+            for one in carried:
+                self.same(one.param, one.init)
+            kept = [one for one in carried if self.keeps_shape(one, wanted)]
+            if len(kept) == len(carried):
+                break
+            carried = kept
+            unit.equal_extents = dict(before)
+            wanted.clear()
+        for one in carried:
+            self.same(one.result, one.init)
+        for pair in wanted:
+            region = self.region_of(pair)
+            assert region is not None
+            self.check(pair, self.place(region), (UNREAD, UNREAD), loop.origin)
+
+    def carried(self, loop: Loop, value: Callable[[Atom], Atom]) -> Iterator[Carried]:
+        """Yield arrays that a loop, and those in it, carry, of which no more is known by now."""
+        unit = self.unit
+        if loop.body.diverges:
+            return
+        for param, init, following, result in zip(
+            loop.params, map(value, loop.inits), loop.next_values(), loop.results, strict=True
+        ):
+            axes = {len(unit.shape(one)) for one in (param, init, following, result)}
+            if isinstance(init, Var) and len(axes) == 1 and axes != {0} and (
+                unit.unsure.isdisjoint((param, init, following, result))
+                and unit.shape(param) == extents.axes(param, *axes)
+            ):
+                yield Carried(param, init, following, result)
+        for statement in loop.body.statements:
+            if isinstance(statement, Loop):
+                yield from self.carried(statement, lambda atom: atom)
+
+    def same(self, var: Var, value: Atom) -> None:
+        """Note that an array has the shape of another one."""
+        if value is not var and value not in self.unit.unsure:
+            self.equal(self.unit.shape(var), self.unit.shape(value))
+
+    def equal(self, a: Shape, b: Shape) -> None:
+        """Note that two shapes are equal."""
+        if len(a) == len(b):
+            for one, two in zip(a, b, strict=True):
+                self.unit.equate(one, two)
+
+    def keeps_shape(self, one: Carried, wanted: list[Pair]) -> bool:
+        """Say whether the next iteration gets an array of the same shape, if ``wanted`` holds."""
+        unit = self.unit
+        for axis in range(len(unit.shape(one.init))):
+            have, first = unit.shape(one.following)[axis], unit.shape(one.init)[axis]
+            symbol = have.symbol
+            for part in symbol.extents if isinstance(symbol, Met) else (have,):
+                part, first = unit.canonical((part, first))
+                if part == first:
+                    continue
+                region = self.region_of((part, first))
+                if region is None or self.place(region) != region or is_part(part, first) or (
+                    not unit.equate(part, first)
+                ):
+                    return False
+                wanted.append((first, part))
+        return unit.shape(one.following) == unit.shape(one.init)
+
+
+UNREAD = Var("unread", True)
+
+
+def is_part(a: Extent, b: Extent) -> bool:
+    """Say whether two extents cannot be let equal, as one of them is made of the other."""
+    if a.plus(b, -1).number is not None:
+        return True
+    for one, other in ((a, b), (b, a)):
+        symbol = one.symbol
+        if symbol is not None and any(
+            inner != symbol and symbol in extents.symbols(extents.of(inner))
+            for inner, _ in other.terms
+        ):
+            return True
+    return False

@@ -1,0 +1,323 @@
+"""Shapes of results, from the shapes of arguments and what is said of functions.
+
+``None`` stands for an axis of which nothing is known, and for a result of which nothing is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Rhs, Star, Update
+from adcompiler.ops.facts import COUNTED, EXPANDED, FILLED, FIRST, GIVEN, KEPT, REDUCED
+from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.typed import extents
+from adcompiler.typed.extents import ONE, Extent, Shape
+
+if TYPE_CHECKING:
+    from adcompiler.typed.shapes import Shapes
+
+Found = Sequence[Extent | None] | None
+Options = Mapping[str | None, Atom]
+
+WITHOUT_EFFECT = frozenset({"dtype", "order", "copy"})
+"""Options of functions that leave the shape of the result as it is."""
+
+
+def shape_of_result(of: Shapes, rhs: Rhs, type_: t.Array) -> Found:
+    """Return the shape of the array of type ``type_`` that an expression gives."""
+    match rhs:
+        case Item(obj, index) if isinstance(of.type(obj), t.Array):
+            return shape_of_part(of, of.shape(obj), index)
+        case Update():
+            return of.shape(rhs.obj)
+        case Attribute(obj, "T"):
+            return of.shape(obj)[::-1]
+        case Attribute(obj, "real" | "imag"):
+            return of.shape(obj)
+        case Call(Const(function), args, kwargs) if args and hashable(function) and not any(
+            isinstance(arg, Star) for arg in args
+        ):
+            return shape_of_call(of, function, args, dict(kwargs), type_)
+    return None
+
+
+def shape_of_call(
+    of: Shapes, function: Any, args: Sequence[Any], kwargs: Options, type_: t.Array
+) -> Found:
+    """Return the shape of what a function gives."""
+    known = REGISTRY.facts(function)
+    numeric = isinstance(of.type(args[0]), (t.Array, t.Scalar))
+    options = kwargs.keys() - WITHOUT_EFFECT
+    if numeric and (known.shape == REDUCED or known.means == "norm"):
+        at = 2 if known.means == "norm" else 1
+        named = kwargs.keys() <= {"axis", "keepdims", "ord", "ddof", "initial", "where", "dtype"}
+        return reduced(
+            of.shape(args[0]), option(args, kwargs, "axis", at, None),
+            option(args, kwargs, "keepdims", at + 1 if at == 2 else len(args), False),
+        ) if named and len(args) <= (4 if at == 2 else 2) else None
+    if known.shape == EXPANDED and numeric:
+        return widened(of.shape(args[0]), option(args, kwargs, "axis", 1, None))
+    if known.shape == KEPT and len(of.shape(args[0])) == type_.ndim:
+        return of.shape(args[0])
+    if options and known.means != "concatenate":
+        return None
+    if known.shape == COUNTED and len(args) == 1:
+        size = of.extent(args[0])
+        return None if size is None else (extents.cut_off(size),)
+    if known.shape == GIVEN and len(args) == 2:
+        return sizes(of, args[1])
+    if numeric and known.shape in (FIRST, FILLED) and len(args) <= 1 + (known.shape == FILLED):
+        return of.shape(args[0])
+    if known.elementwise and all(
+        isinstance(of.type(arg), (t.Array, t.Scalar)) for arg in args
+    ):
+        return extents.broadcast(map(of.shape, args))
+    found = BY_MEANING.get(known.means or "")
+    return None if found is None else found(of, args, kwargs)
+
+
+def option(args: Sequence[Any], kwargs: Options, name: str, at: int, default: Any) -> Any:
+    """Return the value of an argument by name or position, ``...`` if it is not known."""
+    atom = kwargs.get(name, args[at] if len(args) > at else Const(default))
+    return atom.value if isinstance(atom, Const) else ...
+
+
+def reduced(shape: Shape, axis: Any, keep: Any) -> Found:
+    """Return the shape of a reduction over axes, all for None."""
+    where = axis if isinstance(axis, tuple) else (axis,)
+    if axis is None:
+        where = tuple(range(len(shape)))
+    if keep is ... or not all(type(i) is int and -len(shape) <= i < len(shape) for i in where):
+        return None
+    gone = {i % len(shape) for i in where}
+    if keep:
+        return [ONE if i in gone else extent for i, extent in enumerate(shape)]
+    return [extent for i, extent in enumerate(shape) if i not in gone]
+
+
+def widened(shape: Shape, axis: Any) -> Found:
+    """Return a shape with an axis of one element more."""
+    if type(axis) is not int:
+        return None
+    at = axis % (len(shape) + 1)
+    return (*shape[:at], ONE, *shape[at:])
+
+
+def sizes(of: Shapes, atom: Atom) -> Found:
+    """Return the shape that an argument asks for, which none of its items can fail to give."""
+    found = of.extents_of(atom)
+    return None if found is None else [
+        None if extent is None else extents.cut_off(extent) for extent in found]
+
+
+# -- functions by what they mean -----------------------------------------------------------------
+
+
+def made(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``zeros(shape)`` and its like."""
+    return sizes(of, args[0])
+
+
+def reshaped(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``reshape(x, shape)``, where -1 stands for what is left."""
+    if len(args) != 2:
+        return None
+    found = of.extents_of(args[1])
+    return None if found is None else [
+        extent if extent is not None and extent.never_negative() else None for extent in found]
+
+
+def flattened(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``ravel(x)``."""
+    shape = of.shape(args[0])
+    return shape if len(shape) == 1 else None
+
+
+def turned(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``transpose(x, axes)``."""
+    shape = of.shape(args[0])
+    if len(args) == 1:
+        return shape[::-1]
+    order = args[1].value if isinstance(args[1], Const) else None
+    if not isinstance(order, tuple) or not all(type(i) is int for i in order) or (
+        sorted(i % len(shape) for i in order) != list(range(len(shape)))
+    ):
+        return None
+    return [shape[i] for i in order]
+
+
+def multiplied(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of a product of matrices and vectors."""
+    if len(args) != 2:
+        return None
+    a, b = map(of.shape, args)
+    if not a or not b:
+        return None
+    rows = a[-2:-1]
+    columns = b[-1:] if len(b) > 1 else ()
+    return (*extents.broadcast((a[:-2], b[:-2])), *rows, *columns)
+
+
+def dotted(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``dot(a, b)``."""
+    shapes = list(map(of.shape, args))
+    if len(shapes) == 2 and not all(shapes):
+        return extents.broadcast(shapes)
+    return multiplied(of, args, kwargs) if all(len(shape) <= 2 for shape in shapes) else None
+
+
+def outer(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of the outer product of two vectors."""
+    shapes = list(map(of.shape, args))
+    return tuple(shape[0] for shape in shapes) if all(len(s) == 1 for s in shapes) else None
+
+
+def joined(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``concatenate(arrays, axis)``."""
+    parts, axis = of.elements(args[0]), option(args, kwargs, "axis", 1, 0)
+    if len(args) > 2 or not parts or kwargs.keys() - {"axis", "dtype"}:
+        return None
+    shapes = list(map(of.shape, parts))
+    if type(axis) is not int or len(set(map(len, shapes))) != 1 or not shapes[0]:
+        return None
+    at = axis % len(shapes[0])
+    total = extents.number(0)
+    for shape in shapes:
+        total = total.plus(shape[at])
+    return (*shapes[0][:at], total, *shapes[0][at + 1 :])
+
+
+def square(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``eye(n)``."""
+    size = of.extent(args[0])
+    return None if size is None or len(args) > 1 else (extents.cut_off(size),) * 2
+
+
+def on_diagonal(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``diag(v)`` of a vector."""
+    shape = of.shape(args[0])
+    return shape * 2 if len(shape) == 1 == len(args) else None
+
+
+def as_array(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``array(x)``: of an array, or a list of numbers."""
+    if isinstance(of.type(args[0]), t.Array):
+        return of.shape(args[0])
+    items = of.elements(args[0])
+    if items and len(args) == 1 and all(isinstance(of.type(item), t.Scalar) for item in items):
+        return (extents.number(len(items)),)
+    return None
+
+
+BY_MEANING: dict[str, Callable[[Any, Sequence[Any], Options], Found]] = {
+    "zeros": made, "ones": made, "empty": made, "full": made, "eye": square, "reshape": reshaped,
+    "ravel": flattened, "transpose": turned, "matmul": multiplied, "dot": dotted, "outer": outer,
+    "concatenate": joined, "diag": on_diagonal, "array": as_array, "asarray": as_array,
+}
+"""The shape of what functions give that mean the same, by the word for what they are."""
+
+
+def combined(means: str | None, a: Extent | None, b: Extent | None) -> Extent | None:
+    """Return the sum, difference, or product with a number, of two integers."""
+    if a is None or b is None:
+        return None
+    match means:
+        case "add":
+            return a.plus(b)
+        case "subtract":
+            return a.plus(b, -1)
+        case "multiply" if a.number is not None:
+            return extents.number(0).plus(b, a.number)
+        case "multiply" if b.number is not None:
+            return extents.number(0).plus(a, b.number)
+    return None
+
+
+# -- parts of arrays -----------------------------------------------------------------------------
+
+
+def shape_of_part(of: Shapes, shape: Shape, index: Atom) -> Found:
+    """Return the shape of ``x[index]``, for an array of shape ``shape``."""
+    items = of.elements(index) if isinstance(of.type(index), t.Tuple) or (
+        isinstance(index, Const) and isinstance(index.value, tuple)) else (index,)
+    if items is None:
+        return None
+    kinds = [kind_of_index(of, item) for item in items]
+    if None in kinds:
+        return None
+    used = sum(kind in ("at", "cut", "array") for kind in kinds)
+    if used > len(shape):
+        return None
+    arrays = kinds.count("array")
+    if arrays > 1 or (arrays and "at" in kinds):
+        return extents.broadcast(map(of.shape, items)) if used == len(items) == len(shape) and (
+            "cut" not in kinds) else None
+    found: list[Extent | None] = []
+    left = list(shape)
+    for item, kind in zip(items, kinds, strict=True):
+        if kind == "new":
+            found.append(ONE)
+        elif kind == "all":
+            count = len(shape) - used
+            found += left[:count]
+            del left[:count]
+        else:
+            extent = left.pop(0)
+            if kind == "cut":
+                found.append(cut(of, extent, item))
+            elif kind == "array":
+                found += of.shape(item)
+    return [*found, *left]
+
+
+def kind_of_index(of: Shapes, item: Atom) -> str | None:
+    """Return what a subscript does to an axis, None if that is not known."""
+    value = item.value if isinstance(item, Const) else ...
+    if isinstance(item, Const) and value in (None, ...):
+        return "new" if value is None else "all"
+    if isinstance(item, Const) and isinstance(value, slice):
+        return "cut"
+    match of.type(item):
+        case t.Scalar(kind="int", among=()):
+            return "at"
+        case t.Array(kind="int") as type_ if type_.ndim:
+            return "array"
+    made = of.definition(item)
+    return "cut" if isinstance(made, Call) and isinstance(made.func, Const) and (
+        made.func.value is slice) else None
+
+
+def cut(of: Shapes, extent: Extent, item: Atom) -> Extent | None:
+    """Return the extent of an axis cut out by a slice."""
+    made = of.definition(item)
+    if isinstance(item, Const):
+        part = item.value
+        ends: tuple[Any, ...] = (Const(part.start), Const(part.stop), Const(part.step))
+    else:
+        ends = made.args if isinstance(made, Call) else ()
+    if len(ends) != 3 or any(isinstance(end, Star) for end in ends):
+        return None
+    start, stop, step = ends
+    if is_one_of(step, -1) and is_one_of(start, None) and is_one_of(stop, None):
+        return extent
+    first = extents.number(0) if is_one_of(start, None) else of.extent(start)
+    last = extent if is_one_of(stop, None) else of.extent(stop)
+    if not is_one_of(step, None, 1) or first is None or last is None:
+        return None
+    negative = last.number is not None and last.number < 0
+    if extent.number is None and first.number is not None and first.number >= 0 and (
+        last == extent or negative
+    ):
+        away = first.number - (last.constant if negative else 0)
+        return extents.cut_off(extent.plus(extents.number(-away)))
+    inside = all(
+        part.never_negative() for part in (first, last.plus(first, -1), extent.plus(last, -1)))
+    return last.plus(first, -1) if inside else None
+
+
+def is_one_of(atom: Any, *values: Any) -> bool:
+    """Say whether an end or the step of a slice is known to be one of some values."""
+    return isinstance(atom, Const) and any(
+        type(atom.value) is type(value) and atom.value == value for value in values)
