@@ -75,6 +75,8 @@ IN_PLACE: dict[Any, Any] = {one.in_place: one.function for one in BINARY}
 """Each in-place operator with the one that makes a new value."""
 SIGNS: dict[Any, str] = {one.function: one.sign for one in BINARY}
 """The signs of operators with two operands, comparisons apart."""
+BY_SIGN: dict[str, Any] = {one.sign: one.function for one in BINARY}
+"""The functions of operators with two operands, comparisons apart, by their signs."""
 
 RING: frozenset[Any] = frozenset({operator.add, operator.sub, operator.mul, operator.neg})
 """Sums, differences, products, negatives: exact for integers, cheap for all numbers."""

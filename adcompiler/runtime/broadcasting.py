@@ -32,10 +32,11 @@ def same_trailing_shape(a: tuple[int, ...], b: tuple[int, ...]) -> None:
         raise StretchedError(f"shapes {a} and {b} are broadcast against one another")
 
 
-def same_extent(a: int, b: int) -> None:
-    """Raise StretchedError unless two extents are equal."""
-    if a != b:
-        raise StretchedError(f"axes of {a} and {b} elements are broadcast against one another")
+def same_extent(a: int, *others: int) -> None:
+    """Raise StretchedError unless extents are equal."""
+    for b in others:
+        if a != b:
+            raise StretchedError(f"axes of {a} and {b} elements are broadcast against one another")
 
 
 def keeps_shape(old: tuple[int, ...], new: tuple[int, ...]) -> None:

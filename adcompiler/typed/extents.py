@@ -36,6 +36,14 @@ class CutOff:
     of: Extent
 
 
+@dataclass(frozen=True, slots=True)
+class Least:
+    """The smaller one of two extents."""
+
+    one: Extent
+    other: Extent
+
+
 class Met:
     """What broadcasting makes of extents: the one that is not 1, if they are not equal."""
 
@@ -52,7 +60,7 @@ class Met:
         return hash(self.key)
 
 
-Symbol = Axis | Value | CutOff | Met
+Symbol = Axis | Value | CutOff | Least | Met
 
 
 class Extent:
@@ -142,6 +150,13 @@ def cut_off(size: Extent) -> Extent:
     return size if size.never_negative() else of(CutOff(size))
 
 
+def least(one: Extent, other: Extent) -> Extent:
+    """Return the smaller one of two extents."""
+    if other.plus(one, -1).never_negative():
+        return one
+    return other if one.plus(other, -1).never_negative() else of(Least(one, other))
+
+
 def met(extents: Iterable[Extent]) -> Extent:
     """Return the extent to which broadcasting stretches others."""
     found: dict[Extent, None] = {}
@@ -183,6 +198,9 @@ def replaced(symbol: Symbol, equal: Mapping[Symbol, Extent]) -> Extent:
         return met(rewritten(extent, equal) for extent in symbol.extents)
     if isinstance(symbol, CutOff):
         return cut_off(rewritten(symbol.of, equal))
+    if isinstance(symbol, Least):
+        found = least(rewritten(symbol.one, equal), rewritten(symbol.other, equal))
+        return found if found.symbol in (None, symbol) else rewritten(found, equal)
     return of(symbol)
 
 
@@ -192,6 +210,9 @@ def symbols(extent: Extent) -> Iterable[Symbol]:
         yield symbol
         if isinstance(symbol, CutOff):
             yield from symbols(symbol.of)
+        elif isinstance(symbol, Least):
+            yield from symbols(symbol.one)
+            yield from symbols(symbol.other)
         elif isinstance(symbol, Met):
             for part in symbol.extents:
                 yield from symbols(part)
@@ -205,7 +226,7 @@ def solved(a: Extent, b: Extent) -> tuple[Symbol, Extent] | None:
     for one, other in ((a, b), (b, a)):
         difference = one.plus(other, -1)  # it is 0
         for symbol, count in one.terms:
-            if not isinstance(symbol, Axis | Value) or count not in (1, -1) or (
+            if not isinstance(symbol, Axis | Value | Least) or count not in (1, -1) or (
                 (symbol, count) not in difference.terms
             ):
                 continue
@@ -224,6 +245,8 @@ def shown(symbol: Symbol, count: int) -> str:
             text = name_of(var)
         case CutOff(size):
             text = f"max({size}, 0)"
+        case Least(one, other):
+            text = f"min({one}, {other})"
         case Met():
             text = f"broadcast({', '.join(sorted(map(str, symbol.extents)))})"
     return text if count == 1 else f"-{text}" if count == -1 else f"{count}*{text}"

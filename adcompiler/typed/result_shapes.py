@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Rhs, Star, Update
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Rhs, Slice, Star, Update
 from adcompiler.ops.facts import COUNTED, EXPANDED, FILLED, FIRST, GIVEN, KEPT, REDUCED
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.typed import extents
@@ -284,22 +284,18 @@ def kind_of_index(of: Shapes, item: Atom) -> str | None:
             return "at"
         case t.Array(kind="int") as type_ if type_.ndim:
             return "array"
-    made = of.definition(item)
-    return "cut" if isinstance(made, Call) and isinstance(made.func, Const) and (
-        made.func.value is slice) else None
+    return "cut" if isinstance(of.definition(item), Slice) else None
 
 
 def cut(of: Shapes, extent: Extent, item: Atom) -> Extent | None:
     """Return the extent of an axis cut out by a slice."""
     made = of.definition(item)
-    if isinstance(item, Const):
-        part = item.value
-        ends: tuple[Any, ...] = (Const(part.start), Const(part.stop), Const(part.step))
+    if isinstance(made, Slice):
+        start, stop, step = made.lower, made.upper, made.step
+    elif isinstance(item, Const):
+        start, stop, step = map(Const, (item.value.start, item.value.stop, item.value.step))
     else:
-        ends = made.args if isinstance(made, Call) else ()
-    if len(ends) != 3 or any(isinstance(end, Star) for end in ends):
         return None
-    start, stop, step = ends
     if is_one_of(step, -1) and is_one_of(start, None) and is_one_of(stop, None):
         return extent
     first = extents.number(0) if is_one_of(start, None) else of.extent(start)
@@ -312,9 +308,11 @@ def cut(of: Shapes, extent: Extent, item: Atom) -> Extent | None:
     ):
         away = first.number - (last.constant if negative else 0)
         return extents.cut_off(extent.plus(extents.number(-away)))
-    inside = all(
-        part.never_negative() for part in (first, last.plus(first, -1), extent.plus(last, -1)))
-    return last.plus(first, -1) if inside else None
+    if not of.is_natural(first) or not of.is_natural(last.plus(first, -1)):
+        return None
+    if of.is_natural(extent.plus(last, -1)):
+        return last.plus(first, -1)
+    return extents.least(last, extent) if first.number == 0 else None
 
 
 def is_one_of(atom: Any, *values: Any) -> bool:

@@ -10,13 +10,18 @@ from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Rhs, Star, V
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.structs import dataclass
 from adcompiler.typed import extents
-from adcompiler.typed.extents import Extent, Shape, Symbol, Value
+from adcompiler.typed.extents import CutOff, Extent, Shape, Symbol, Value
 from adcompiler.typed.result_shapes import combined, shape_of_result
 from adcompiler.typed.variables import Variables
+MOST_LOOPS = 8
+"""So many loops around one another have bounds that are made of one another's."""
+
 
 @dataclass(eq=False)
 class Shapes(Variables):
     """The shapes of arrays; ``equal_extents`` has symbols that were checked to equal something.
+
+    ``bounds`` has the first value of variables that run over a range, and the end of that.
 
     ``assume_equal_shapes`` says that arrays that meet are expected to be of one shape, here.
     """
@@ -24,6 +29,7 @@ class Shapes(Variables):
     assume_equal_shapes: bool = True
     shapes: dict[Var, Shape] = field(default_factory=dict)
     equal_extents: dict[Symbol, Extent] = field(default_factory=dict)
+    bounds: dict[Var, tuple[Extent, Extent]] = field(default_factory=dict)
 
     # -- questions -----------------------------------------------------------------------------
 
@@ -73,7 +79,7 @@ class Shapes(Variables):
             case Attribute(Var() as obj, "size") if len(self.shape(obj)) == 1:
                 return self.shape(obj)[0]
             case Call(Const(function), (first, *rest)) if not made.kwargs and hashable(function):
-                if function is len and self.shape(first):  # type: ignore[arg-type]
+                if REGISTRY.facts(function).transfer == "len" and self.shape(first):  # type: ignore[arg-type]
                     return self.shape(first)[0]  # type: ignore[arg-type]
                 parts = [self.extent(a) for a in (first, *rest) if not isinstance(a, Star)]
                 if None not in parts and len(parts) == 2:
@@ -124,9 +130,31 @@ class Shapes(Variables):
                     extent or other for extent, other in zip(found, unknown, strict=True))
 
     def enter_item(self, item: Var, sequence: Atom) -> None:
-        """Enter the shape of the items of a sequence, if it is an array."""
+        """Enter the shape of the items of an array, or the bounds of those of a range."""
+        made = self.definition(sequence)
         if isinstance(self.type(sequence), t.Array):
             self.shapes[item] = self.shape(sequence)[1:]
+        elif isinstance(made, Call) and isinstance(made.func, Const) and made.func.value is range:
+            ends = [self.extent(end) for end in made.args if not isinstance(end, Star)]
+            if len(ends) == len(made.args) < 3 and None not in ends:
+                first, last = (extents.number(0), *ends)[-2:]
+                self.bounds[item] = (first, last)  # type: ignore[assignment]
+
+    def is_natural(self, number: Extent) -> bool:
+        """Say whether an integer cannot be negative, by the bounds of what it is made of."""
+        for _ in range(MOST_LOOPS):
+            found = number
+            for symbol, count in number.terms:
+                if isinstance(symbol, Value) and symbol.var in self.bounds:
+                    first, last = self.bounds[symbol.var]
+                    if isinstance(last.symbol, CutOff):
+                        last = last.symbol.of  # which is above 0 where an iteration runs
+                    end = first if count > 0 else last.plus(extents.number(-1))
+                    found = found.plus(extents.of(symbol), -count).plus(end, count)
+            if found == number:
+                break
+            number = found
+        return number.never_negative()
 
     def forget_shape(self, var: Var) -> None:
         """Let nothing be known of the shape of a variable, which is another one from now on."""

@@ -19,7 +19,7 @@ REASONS = {
     "backends/python/unbound.py": (1, "what loops collect is read later"),
     "batching/batcher.py": (1, "a loop over seeds, others take none"),
     "derive/forward/forwarder.py": (4, "each kind has a tangent of its own form"),
-    "derive/reverse/carried_shapes.py": (2, "a loop starts from arrays in front of it"),
+    "derive/reverse/expected_shapes.py": (1, "a loop starts from arrays in front of it"),
     "derive/reverse/pending_regions.py": (1, "handlers are put together with their exceptions"),
     "derive/reverse/regions.py": (2, "contexts are entered again, exceptions noted"),
     "derive/reverse/restoring.py": (2, "a sweep has no other kinds"),

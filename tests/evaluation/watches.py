@@ -24,7 +24,7 @@ from adcompiler.ops.registry import hashable
 from adcompiler.runtime import give_back, own, zeros_like
 from adcompiler.runtime.batches import zeros_of_each
 from adcompiler.runtime.shaping import laid_out_as
-from adcompiler.typed.extents import Axis, CutOff, Extent, Met, Value
+from adcompiler.typed.extents import Axis, CutOff, Extent, Least, Met, Value
 from adcompiler.typed.shapes import is_elementwise
 from adcompiler.typed.unit import Unit
 
@@ -266,6 +266,9 @@ def extent_there(extent: Extent, values: Mapping[Var, Any]) -> int | None:
             case CutOff(size):
                 value = extent_there(size, values)
                 value = None if value is None else max(value, 0)
+            case Least():
+                parts = [extent_there(part, values) for part in (symbol.one, symbol.other)]
+                value = None if None in parts else min(parts)
             case Met():
                 parts = [extent_there(part, values) for part in symbol.extents]
                 longer = [part for part in parts if part != 1]

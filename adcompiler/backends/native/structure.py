@@ -139,9 +139,10 @@ def equal_ends(low: Any, a: Any, b: Any) -> Known:
     return Known(None)
 
 
-def equal_extents(low: Any, a: Any, b: Any) -> Known:
+def equal_extents(low: Any, first: Any, *others: Any) -> Known:
     """Leave extents to Python that differ where code was compiled for equal ones."""
-    low.w.expect_length(a.expr, b.expr)
+    for other in others:
+        low.w.expect_length(first.expr, other.expr)
     return Known(None)
 
 

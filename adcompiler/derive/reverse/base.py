@@ -60,7 +60,8 @@ class ReverserBase(ABC):
         self.regions = 0
         self.outside: dict[int, int] = {}
         self.outs: dict[int, list[Statement]] = {}
-        self.home: dict[Var, int] = dict.fromkeys(params, 0)
+        self.given = tuple(params)
+        self.home: dict[Var, int] = dict.fromkeys(self.given, 0)
         self.lasting: frozenset[Atom] = frozenset()
         self.reads_again = False
         self.loops: set[int] = set()

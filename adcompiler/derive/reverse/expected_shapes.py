@@ -7,20 +7,21 @@ axes that might have been stretched.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Do, Item, Loop, Origin, Star, Var
+from adcompiler.ir.operators import BY_SIGN
 from adcompiler.ir.visit import definitions, free_variables
 from adcompiler.runtime import same_extent, same_shape, same_trailing_shape
 from adcompiler.structs import dataclass
 from adcompiler.typed import extents
-from adcompiler.typed.extents import ONE, Axis, CutOff, Extent, Met, Shape
+from adcompiler.typed.extents import ONE, Axis, CutOff, Extent, Least, Met, Shape
 
 if TYPE_CHECKING:
     from adcompiler.derive.reverse.base import ReverserBase
+    from adcompiler.typed.unit import Unit
 
 Pair = tuple[Extent, Extent]
 
@@ -116,7 +117,7 @@ class ExpectedShapes:
         """Return the region that a symbol is known in."""
         if isinstance(symbol, Met):
             return None
-        if isinstance(symbol, CutOff):
+        if isinstance(symbol, CutOff | Least):
             return 0  # and what it is made of
         atom = symbol.array if isinstance(symbol, Axis) else symbol.var
         return self.r.home.get(atom) if isinstance(atom, Var) else 0
@@ -149,6 +150,26 @@ class ExpectedShapes:
                     for array, extent in zip(arrays, pair, strict=True)]
             s.out.append(Do(Call(Const(same_extent), tuple(parts)), origin))  # type: ignore[arg-type]
 
+    def check_all(self, pairs: list[Pair], origin: Origin) -> None:
+        """Write the checks of extents that can be read, each where it can, as few as there may be.
+        """
+        s, alike = self.r.s, whole_arrays(pairs, self.unit)
+        groups: dict[tuple[int, Extent], list[Extent]] = {}
+        for one, other in pairs:
+            region = self.region_of((one, other))
+            assert region is not None
+            arrays = alike.get((one, other))
+            if arrays is None:
+                groups.setdefault((self.place(region), one), []).append(other)
+            elif (one, other) == next(pair for pair, two in alike.items() if two == arrays):
+                there = tuple(map(self.r.value, arrays))
+                self.check_arrays(there, self.place(region), origin)  # type: ignore[arg-type]
+        for (place, one), others in groups.items():
+            with s.writing_to(self.r.written_in(place)):
+                parts = [self.expression(extent, origin) for extent in (one, *others)]
+                assert None not in parts
+                s.out.append(Do(Call(Const(same_extent), tuple(parts)), origin))  # type: ignore[arg-type]
+
     def expression(self, extent: Extent, origin: Origin) -> Atom | None:
         """Write an extent; one that is cut off at 0 as it is above that."""
         total: Atom | None = None
@@ -156,18 +177,17 @@ class ExpectedShapes:
             part = self.symbol(symbol, origin)
             if part is None:
                 return None
-            function: Callable[..., object] = operator.add
-            if total is not None and count < 0:
-                function, count = operator.sub, -count
-            if count != 1:
-                part = self.number(operator.mul, Const(count), part, origin)
-            total = part if total is None else self.number(function, total, part, origin)
+            sign = "+" if total is None or count > 0 else "-"
+            times = count if sign == "+" else -count
+            if times != 1:
+                part = self.number(BY_SIGN["*"], Const(times), part, origin)
+            total = part if total is None else self.number(BY_SIGN[sign], total, part, origin)
         if total is None:
             return Const(extent.constant)
         if not extent.constant:
             return total
-        function = operator.add if extent.constant > 0 else operator.sub
-        return self.number(function, total, Const(abs(extent.constant)), origin)
+        sign = "+" if extent.constant > 0 else "-"
+        return self.number(BY_SIGN[sign], total, Const(abs(extent.constant)), origin)
 
     def symbol(self, symbol: extents.Symbol, origin: Origin) -> Atom | None:
         """Write the reading of a symbol."""
@@ -175,6 +195,9 @@ class ExpectedShapes:
             return None
         if isinstance(symbol, CutOff):
             return self.expression(symbol.of, origin)
+        if isinstance(symbol, Least):
+            one, other = (self.expression(part, origin) for part in (symbol.one, symbol.other))
+            return None if one is None or other is None else self.number(min, one, other, origin)
         if isinstance(symbol, Axis):
             return self.read(self.r.value(symbol.array), symbol.axis, origin)
         return self.r.value(symbol.var)
@@ -200,6 +223,27 @@ class ExpectedShapes:
         var = self.r.s.let(rhs, type_, name, origin)
         self.unit.writes.checks.add(var)
         return var
+
+    # -- what is read again --------------------------------------------------------------------
+
+    def given_array(self, shape: Shape) -> Var | None:
+        """Return an argument of a shape, which is there wherever the code is, None without one."""
+        return next((
+            array for array in self.r.given
+            if self.unit.shape(array) == shape and array not in self.unit.unsure
+        ), None)
+
+    def given_axis(self, extent: Extent) -> Axis | None:
+        """Return an axis of this extent of an argument or part of one, None without one."""
+        for array in self.r.given:
+            if extent in self.unit.shape(array) and array not in self.unit.unsure:
+                return Axis(array, self.unit.shape(array).index(extent))
+        axis = extent.symbol
+        if not isinstance(axis, Axis) or self.r.home.get(axis.array) != 0:  # type: ignore[arg-type]
+            return None
+        made = self.unit.definition(axis.array)
+        whole = self.unit.type(made.obj) if isinstance(made, Item | Attribute) else t.UNKNOWN
+        return axis if isinstance(whole, t.List | t.Tuple | t.Dict | t.Object) else None
 
     # -- arrays that loops carry ---------------------------------------------------------------
 
@@ -227,10 +271,7 @@ class ExpectedShapes:
             wanted.clear()
         for one in carried:
             self.same(one.result, one.init)
-        for pair in wanted:
-            region = self.region_of(pair)
-            assert region is not None
-            self.check(pair, self.place(region), (UNREAD, UNREAD), loop.origin)
+        self.check_all(wanted, loop.origin)
 
     def carried(self, loop: Loop, value: Callable[[Atom], Atom]) -> Iterator[Carried]:
         """Yield arrays that a loop, and those in it, carry, of which no more is known by now."""
@@ -280,7 +321,19 @@ class ExpectedShapes:
         return unit.shape(one.following) == unit.shape(one.init)
 
 
-UNREAD = Var("unread", True)
+def whole_arrays(pairs: list[Pair], unit: Unit) -> dict[Pair, tuple[Var, Var]]:
+    """Return the pairs of axes of arrays all of which are compared, with the arrays."""
+    found: dict[tuple[Var, Var], dict[int, Pair]] = {}
+    for pair in pairs:
+        one, other = (extent.symbol for extent in pair)
+        if isinstance(one, Axis) and isinstance(other, Axis) and one.axis == other.axis and (
+            isinstance(one.array, Var) and isinstance(other.array, Var)
+        ):
+            found.setdefault((one.array, other.array), {})[one.axis] = pair
+    return {
+        pair: arrays for arrays, axes in found.items() for pair in axes.values()
+        if len(axes) > 1 and all(len(axes) == len(unit.shape(array)) for array in arrays)
+    }
 
 
 def is_part(a: Extent, b: Extent) -> bool:
@@ -290,8 +343,8 @@ def is_part(a: Extent, b: Extent) -> bool:
     for one, other in ((a, b), (b, a)):
         symbol = one.symbol
         if symbol is not None and any(
-            inner != symbol and symbol in extents.symbols(extents.of(inner))
-            for inner, _ in other.terms
+            isinstance(inner, CutOff | Met) and inner != symbol
+            and symbol in extents.symbols(extents.of(inner)) for inner, _ in other.terms
         ):
             return True
     return False

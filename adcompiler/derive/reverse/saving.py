@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 
 from adcompiler.derive.reverse.base import rename
 from adcompiler.derive.reverse.cotangents import Cotangents
@@ -10,9 +10,9 @@ from adcompiler.derive.reverse.pending_regions import PendingLoop, hoist_metadat
 from adcompiler.derive.reverse.recomputing import Recomputer
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Block, Call, Const, Let, Origin, Rhs, Statement, Var,
+    NONE, Atom, Attribute, Block, Call, Const, Item, Let, Origin, Rhs, Statement, Var,
 )
-from adcompiler.ir.visit import free_variables
+from adcompiler.ir.visit import free_variables, with_blocks
 from adcompiler.structs import dataclass
 
 @dataclass(eq=False)
@@ -54,12 +54,17 @@ class LoopSaver(Recomputer):
         pending, node = loop.pending, loop.pending.node
         bound = {*node.params, *node.items}
         made = bound | set(top_level(pending.body))
+        self.reread_shapes(loop, made)
         hoist_metadata(loop.out, pending.body, made, self.s.unit.unsure)
         items = frozenset(node.items)
         self.recompute_integers(loop.out, loop.yields, pending.body, made, items)
         mapping: dict[Var, Atom] = {}
         for var in free_variables(Block(tuple(loop.out), tuple(loop.yields))):
             if var not in made:
+                continue
+            read = self.s.unit.definition(var)
+            if isinstance(read, Attribute) and (found := self.shape_again(loop, read)) is not None:
+                mapping[var] = self.before_loop(loop, found, "shape", self.s.unit.type(var))
                 continue
             saved = self.copy_of(var)
             loop.items.append(saved)
@@ -93,10 +98,52 @@ class LoopSaver(Recomputer):
         """Say whether a sequence can be run through again, backwards."""
         return isinstance(self.s.unit.type(iterable), (t.Range, t.Array, t.List, t.Tuple))
 
-    def before_loop(self, loop: ReverseLoop, rhs: Rhs, name: str) -> Var:
+    def reread_shapes(self, loop: ReverseLoop, made: set[Var]) -> None:
+        """Let the sweep read shapes of arguments that equal those of values of the iterations."""
+
+        def again(statement: Statement) -> Statement:
+            if not isinstance(statement, Let):
+                return with_blocks(statement, within)
+            found: Rhs | None = None
+            match statement.rhs:
+                case Item(Var() as shape, Const(int(i))):
+                    read = self.s.unit.definition(shape)
+                    found = self.extent_again(loop, read, i) if isinstance(
+                        read, Attribute) and not made.isdisjoint((shape, read.obj)) else None
+                case Attribute(obj, "shape") as read if obj in made:
+                    found = self.shape_again(loop, read)
+            if found is None:
+                return statement
+            self.s.unit.defs[statement.target] = found
+            return replace(statement, rhs=found)
+
+        def within(block: Block) -> Block:
+            return replace(block, statements=tuple(map(again, block.statements)))
+
+        loop.out[:] = map(again, loop.out)
+
+    def shape_again(self, loop: ReverseLoop, read: Attribute) -> Attribute | None:
+        """Return the reading of the shape of an argument that equals another shape."""
+        array = self.expected.given_array(self.s.unit.shape(read.obj)) if (
+            read.name == "shape" and self.s.unit.shape(read.obj)) else None
+        return None if array is None else Attribute(array, "shape")
+
+    def extent_again(self, loop: ReverseLoop, read: Attribute, i: int) -> Item | None:
+        """Return the reading of an axis of an argument that equals one of another array."""
+        shape = self.s.unit.shape(read.obj) if read.name == "shape" else ()
+        axis = self.expected.given_axis(shape[i]) if -len(shape) <= i < len(shape) else None
+        if axis is None:
+            return None
+        type_ = t.Tuple((t.INT,) * len(self.s.unit.shape(axis.array)))
+        whole = self.before_loop(loop, Attribute(axis.array, "shape"), "shape", type_)
+        return Item(whole, Const(axis.axis))
+
+    def before_loop(
+        self, loop: ReverseLoop, rhs: Rhs, name: str, type_: t.Type = t.UNKNOWN
+    ) -> Var:
         """Write a statement in front of the reverse loop that is being written."""
         var = Var(name, True)
-        self.s.unit.record(var, rhs, t.UNKNOWN)
+        self.s.unit.record(var, rhs, type_)
         loop.prelude.append(Let(var, rhs, loop.at))
         return var
 

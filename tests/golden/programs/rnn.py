@@ -21,9 +21,7 @@ def rnn_grad(W, U, b, inputs):
     # rnn.py:5  h = np.zeros(3)
     h_1 = np.zeros(3)
     # rnn.py:6  for x in inputs:
-    same_extent(3, W.shape[0])
-    same_extent(3, U.shape[0])
-    same_extent(3, b.shape[0])
+    same_extent(3, W.shape[0], U.shape[0], b.shape[0])
     tape = []
     for x in inputs:
         # rnn.py:7  h = np.tanh(W @ h + U @ x + b)
