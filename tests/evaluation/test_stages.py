@@ -32,6 +32,7 @@ from adcompiler.typed.unit import Unit
 from tests.corpus.program import Program, is_scalar
 from tests.corpus.test_corpus import PROGRAMS
 from tests.evaluation.stages import Compilation, Differs, compare
+from adcompiler.typed.result_shapes import BY_MEANING
 from tests.evaluation.watches import All, Contradiction, Facts, Shapes, Types, Values
 from tests.lanes import one_in
 from tests.properties import checking
@@ -240,3 +241,12 @@ def test_a_result_of_another_shape_than_elementwise_is_noticed(
     with pytest.raises(Contradiction, match="is elementwise, but gives"):
         compare(lambda x: np.outer(x, x).sum(), (np.ones(2),), 0, "vjp", 1.0,
                 lambda stage, unit: Facts(unit))
+
+
+def test_an_extent_other_than_the_one_that_is_known_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(BY_MEANING, "concatenate", lambda of, args, kwargs: of.shape(args[0]))
+    with pytest.raises(Contradiction, match=r"x\.shape\[0\] is 2, the shape \(4,\)"):
+        compare(lambda x: np.concatenate((x, x)).sum(), (np.ones(2),), 0, "vjp", 1.0,
+                lambda stage, unit: Shapes(unit))

@@ -247,8 +247,10 @@ class Shapes(Watch):
             self.order.get(id(values), {}).pop(var, None)
 
     def left(self, values: Mapping[Var, Any]) -> None:
-        if id(values) in self.found:
-            raise Contradiction(self.found[id(values)])
+        self.order.pop(id(values), None)
+        found = self.found.pop(id(values), None)
+        if found is not None:
+            raise Contradiction(found)
 
 
 def extent_there(extent: Extent, values: Mapping[Var, Any]) -> int | None:
