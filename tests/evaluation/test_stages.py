@@ -246,7 +246,8 @@ def test_a_result_of_another_shape_than_elementwise_is_noticed(
 def test_an_extent_other_than_the_one_that_is_known_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(BY_MEANING, "concatenate", lambda of, args, kwargs: of.shape(args[0]))
+    monkeypatch.setitem(BY_MEANING, "concatenate", lambda of, args, kwargs: (
+        of.shape(of.elements(args[0])[0])))
     with pytest.raises(Contradiction, match=r"x\.shape\[0\] is 2, the shape \(4,\)"):
         compare(lambda x: np.concatenate((x, x)).sum(), (np.ones(2),), 0, "vjp", 1.0,
                 lambda stage, unit: Shapes(unit))
