@@ -351,4 +351,5 @@ def result_of(stage: str, request: Request) -> str | Emitted:
 def function_texts(unit: Unit, functions: list[Function], stage: str) -> Iterator[str]:
     """Yield the text of each function; after parsing, no types are known."""
     for function in functions:
-        yield Printer(None if stage == "parse" else unit.types).function(function)
+        known = None if stage == "parse" else {var: unit.described(var) for var in unit.types}
+        yield Printer(known).function(function)

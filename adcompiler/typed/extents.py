@@ -84,7 +84,8 @@ class Extent:
         return hash(self.key)
 
     def __str__(self) -> str:
-        parts = sorted(shown(symbol, count) for symbol, count in self.terms)
+        terms = sorted((count < 0, shown(symbol, count)) for symbol, count in self.terms)
+        parts = [text for _, text in terms]
         if self.constant or not parts:
             parts.append(str(self.constant))
         return " + ".join(parts).replace("+ -", "- ")

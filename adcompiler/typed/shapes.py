@@ -116,6 +116,18 @@ class Shapes(Variables):
             atom = closer
         return atom
 
+    def described(self, var: Var) -> str:
+        """Return the type of a variable, of an array with its extents; ``:`` is one of its own."""
+        type_ = self.type(var)
+        if not isinstance(type_, t.Array):
+            return str(type_)
+        own = extents.axes(var, type_.ndim)
+        shape = (
+            ":" if extent == mine else str(extent)
+            for extent, mine in zip(self.shape(var), own, strict=False)
+        )
+        return f"{type_.dtype}[{', '.join(shape)}]"
+
     # -- results -------------------------------------------------------------------------------
 
     def record(self, var: Var, rhs: Rhs, type_: t.Type) -> None:

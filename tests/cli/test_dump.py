@@ -222,6 +222,26 @@ def test_stages_print_the_intermediate_code(directory: Path, stage: str) -> None
     assert ("float" in text) == (stage != "parse")
 
 
+def test_extents_are_printed_with_types(directory: Path) -> None:
+    (directory / "windows.py").write_text(textwrap.dedent("""
+        import numpy as np
+
+        def windows(x, w):
+            out = np.zeros(len(x) - len(w) + 1)
+            for i in range(len(out)):
+                out[i] = np.sum(x[i : i + len(w)] * w)
+            return out
+    """), encoding="utf-8")
+    text, _ = command(directory, "dump", "windows.py:windows", "--stage", "types", "--args",
+                      "x: float64[:], w: float64[:]")
+    lines = [line.strip() for line in text.splitlines()]
+    assert lines[0] == "def windows(x.0: float64[:], w.1: float64[:]):"
+    (out,) = [line for line in lines if "<zeros>" in line]
+    assert ": float64[max(x.shape[0] - w.shape[0] + 1, 0)] = <zeros>(" in out
+    (part,) = [line for line in lines if "= x.0[" in line]
+    assert ": float64[w.shape[0]] = x.0[" in part
+
+
 def test_an_early_stage_does_not_run_later_ones(directory: Path) -> None:
     text, errors = command(directory, "dump", "dumped_model:broken", "--stage", "parse")
     assert text.startswith("def broken(x.0):")

@@ -54,6 +54,7 @@ KNOWN = {  # what is known of expressions of vectors a, b and a matrix M, axis b
     "np.zeros(len(a))": "a.shape[0]",
     "np.zeros((len(a) + 1, M.shape[1]))": "a.shape[0] + 1, M.shape[1]",
     "np.zeros(2 * a.size)": "2*a.shape[0]",
+    "np.zeros(a.size - len(b) + 1)": "max(a.shape[0] - b.shape[0] + 1, 0)",
     "np.arange(len(a)) * 1.0": "a.shape[0]",
     "np.arange(len(a) - 2)": "max(a.shape[0] - 2, 0)",
     "np.eye(len(a))": "a.shape[0], a.shape[0]",
