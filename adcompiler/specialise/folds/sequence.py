@@ -12,7 +12,7 @@ from adcompiler.frontend.iterators import (
 )
 from adcompiler.frontend.replacements import listed
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, unstar
+from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, unstar, Var
 from adcompiler.runtime import (
     check_count, dict_of, dict_values, own, same_length, unpack, without_keys, zeros_like,
 )
@@ -271,6 +271,14 @@ def type_of_zeros(type_: t.Type) -> t.Type | None:
     return None
 
 
+def parts_to_be_named(s: Writer, value: Atom, count: int, origin: Origin) -> tuple[Atom, ...]:
+    """Write the items of a sequence, which have the names that they are assigned to."""
+    parts = tuple(s.item(value, Const(i), origin, "part") for i in range(count))
+    s.unit.naming.anonymous.update(
+        part for part in parts if isinstance(part, Var) and part.temporary)
+    return parts
+
+
 @folds(unpack)
 def fold_unpack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     value, count, star = args[0], args[1].value, args[2].value
@@ -281,12 +289,12 @@ def fold_unpack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
     elements = s.unit.elements(value)
     type_ = s.unit.type(value)
     if elements is None and isinstance(type_, t.Tuple):
-        elements = tuple(s.item(value, Const(i), origin, "part") for i in range(len(type_.items)))
+        elements = parts_to_be_named(s, value, len(type_.items), origin)
     if elements is None and s.heap is not None and star < 0 and isinstance(
         type_, (t.List, t.Array)
     ) and is_mutable(item_type(type_)):
         s.out.append(Do(Call(Const(check_count), (value, Const(count))), origin))
-        elements = tuple(s.item(value, Const(i), origin, "part") for i in range(count))
+        elements = parts_to_be_named(s, value, count, origin)
     if elements is None:
         item = item_type(type_)
         kinds: list[t.Type] = [item] * count

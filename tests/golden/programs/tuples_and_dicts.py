@@ -17,14 +17,14 @@ def f_grad(parameters, x):
     """Return the gradient of `f` with respect to parameters, x."""
     # tuples_and_dicts.py:4  def f(parameters, x):
     w = parameters["w"]
-    x_0 = x[0]
-    x_1 = x[1]
+    low = x[0]
+    high = x[1]
     # tuples_and_dicts.py:7  return np.sum(w * low + b) * high
-    same_shape(w.shape, x_0.shape)
+    same_shape(w.shape, low.shape)
 
     # reverse of tuples_and_dicts.py:4
-    parameters_bar = {"w": x_1 * x_0, "b": float(np.full_like(w, x_1).sum())}
-    x_bar = x_1 * w, float(np.sum(w * x_0 + parameters["b"]))
+    parameters_bar = {"w": high * low, "b": float(np.full_like(w, high).sum())}
+    x_bar = high * w, float(np.sum(w * low + parameters["b"]))
     parameters_bar = as_gradient(parameters_bar, parameters)
     x_bar = as_gradient(x_bar, x)
     return parameters_bar, x_bar
