@@ -6,19 +6,16 @@ The cotangent of a sum is an array filled with one number. What uses it can most
 from __future__ import annotations
 
 import operator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Block, Call, Const, Item, Rhs, Var
-from adcompiler.ir.visit import free_variables
 from adcompiler.ops.facts import IN_C, REDUCED
 from adcompiler.ops.queries import known, meaning
 from adcompiler.optimise.rewriter import Rewriter, plain
 from adcompiler.runtime import add_at
-from adcompiler.typed.extents import Shape
 from adcompiler.typed.unit import Unit
 
 
@@ -67,18 +64,7 @@ class Spreads(Rewriter):
         if target in self.unit.writes.checks:
             return None  # what is compared must not be rewritten by what the comparison shows
         closer = self.closer(rhs.obj)
-        if closer is None and (self.sweep or self.depth):
-            closer = self.given_shapes.get(self.unit.shape(rhs.obj))
-            closer = None if closer is rhs.obj else closer
         return None if closer is None else Attribute(closer, rhs.name)
-
-    @cached_property
-    def given_shapes(self) -> dict[Shape, Var]:
-        """The arrays that the function is given, by their shapes: these are read at any place."""
-        return {
-            self.unit.shape(var): var for var in reversed(free_variables(self.original))
-            if self.unit.shape(var) and var not in self.unit.unsure
-        }
 
     def reduced_size(self, rhs: Attribute) -> Item | None:
         """sum(m, axis=1).size -> m.shape[0] for a matrix m."""

@@ -24,12 +24,11 @@ def cross_entropy_grad(W, X, labels):
     # softmax_cross_entropy.py:7  total = shift + np.log(np.sum(np.exp(logits - shift[:, np.newaxis]), axis=1))
     exp = np.exp(logits - shift[:, np.newaxis])
     # softmax_cross_entropy.py:8  return np.mean(total - logits[np.arange(labels.size), labels])
-    size = labels.size
-    arange = np.arange(size)
+    arange = np.arange(labels.size)
     same_shape(shift.shape, arange.shape)
 
     # reverse of softmax_cross_entropy.py:8
-    quotient = 1.0 / size
+    quotient = 1.0 / logits.shape[0]
     # reverse of softmax_cross_entropy.py:7
     logits_bar = (quotient / np.sum(exp, axis=1))[:, np.newaxis] * exp
     # reverse of softmax_cross_entropy.py:8
