@@ -194,8 +194,8 @@ class SparseDerivative(Derivative[P, Any]):
         """Return the text of a module with a function that computes the same matrix.
 
         It holds for arguments of these shapes, and these values of what else the pattern depends
-        on. Raises ADError for a function that uses what no import reaches. It is Python, whatever
-        the backend.
+        on; numbers and arrays that the function captured are written as they are now. Raises
+        ADError for a function that uses what no import reaches. It is Python, whatever the backend.
         """
         self = self.as_called(args, kwargs)
         if self.backend != "python":

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.emitted import EmittedDerivative
+from adcompiler.api.written_values import text_of_value
 from adcompiler.backends.python.printer.merge import merge
 from adcompiler.dispatch import Compiled
 from adcompiler.errors import ADError
@@ -36,6 +37,9 @@ LOCAL = frozenset({
 })
 """Names in the function: where parameters have them, these are put into a tuple first."""
 
+CELL = re.compile(r"\bcell_value\((\w+), (\d+)\)")
+"""How emitted code reads what a function that is used inside holds in its closure."""
+
 FLATTENING = ("flat", "is_column", "is_row", "unflat")
 
 
@@ -55,6 +59,8 @@ class SparseModule:
         self.name = self.s.target.function.__name__.replace("<lambda>", "function")
         self.dtype = real_dtype(wanted, is_column)
         self.arrays: list[str] = []
+        self.captured: dict[int, str] = {}
+        self.emitted = ""
         self.body: list[str] = []
         self.texts: list[str] = []
         self.imports = {"import numpy as np", "import scipy.sparse as sp"}
@@ -62,6 +68,7 @@ class SparseModule:
     def text(self, forward: Compiled | None, reverse: Compiled | None, value: Any) -> str:
         """Return the module; ``value`` is the function's result where it is pulled back."""
         pattern = self.coloring.pattern
+        self.emitted = "".join(one.text for one in (forward, reverse) if one is not None)
         self.array("INDPTR", pattern.indptr)
         self.array("INDICES", pattern.indices)
         names = [p.name for p in self.s.parameters]
@@ -96,25 +103,25 @@ class SparseModule:
         coloring = self.coloring
         count, size = coloring.column_count, coloring.pattern.shape[1]
         self.seeds("COLORS", coloring.columns, count)
-        entry = self.entry(compiled)
+        entry, given = self.entry(compiled), self.passed(compiled)
         parts = self.parts_of_seeds(size)
         constants = compiled.report.get("constants", [])
         alone = len(constants) == 1
         if constants:
             self.body += [
-                f"constants = {constants[0]}({', '.join([*self.given(), parts])})",
+                f"constants = {constants[0]}({', '.join([*given, parts])})",
                 f"{'columns' if alone else 'value, columns'} = "
-                f"{entry}({', '.join([*self.given(), 'constants'])})",
+                f"{entry}({', '.join([*given, 'constants'])})",
             ]
         elif compiled.report.get("seeds"):  # code of one seed
             self.imports.add("from adcompiler.runtime.batches import seed_of, stacked")
             each = f"*seed_of(({parts},), i)"
             self.body += [
-                f"each = [{entry}({', '.join([*self.given(), each])}) for i in range({count})]",
+                f"each = [{entry}({', '.join([*given, each])}) for i in range({count})]",
                 "value, columns = each[0][0], stacked([along for _, along in each])",
             ]
         else:
-            self.body.append(f"value, columns = {entry}({', '.join([*self.given(), parts])})")
+            self.body.append(f"value, columns = {entry}({', '.join([*given, parts])})")
         if self.is_hessian:
             self.of_arguments("columns", count)
             return
@@ -130,7 +137,7 @@ class SparseModule:
         self.seeds("ROW_COLORS", coloring.rows, count, real_dtype(value, is_row))
         entry = self.entry(compiled)
         pullback = entry.removesuffix("_augmented") + "_pullback"
-        self.body.append(f"value, residuals = {entry}({', '.join(self.given())})")
+        self.body.append(f"value, residuals = {entry}({', '.join(self.passed(compiled))})")
         if isinstance(value, np.ndarray) and value.ndim == 1:
             seeds = "seeds"
         elif isinstance(value, np.ndarray):
@@ -228,6 +235,34 @@ class SparseModule:
             return names
         return [f"arguments[{i}]" for i in range(len(names))]
 
+    def passed(self, compiled: Compiled) -> list[str]:
+        """Return what an emitted function is given in front of seeds: what it captured is last."""
+        return [*self.given(), *(
+            self.constant(name, cell.cell_contents)
+            for name, cell in zip(compiled.captured, self.s.cells(compiled), strict=True))]
+
+    def constant(self, name: str, value: Any) -> str:
+        """Return the name of a variable of the module that holds what a function captured."""
+        found = self.captured.get(id(value))
+        if found is not None:
+            return found
+        written = text_of_value(value)
+        if written is None:
+            raise ADError(
+                f"{self.name} cannot be written as a module: no import reaches the variable "
+                f"{name} of the function around it, which is no number or array. "
+                "What to do: define it at the top level of a module."
+            )
+        text, imports = written
+        taken = {*self.captured.values(), *(p.name for p in self.s.parameters)}
+        found = f"{name}_captured"
+        while found in taken or found in self.emitted:
+            found += "_"
+        self.captured[id(value)] = found
+        self.arrays.append(f"{found} = {text}")
+        self.imports |= imports
+        return found
+
     def like(self) -> str:
         """Return a list of the values that are differentiated."""
         return f"[{', '.join(self.names())}]"
@@ -251,14 +286,22 @@ class SparseModule:
 
     def entry(self, compiled: Compiled) -> str:
         """Return the name of an emitted function, whose module becomes part of this one."""
-        if compiled.captured:
-            raise ADError(
-                f"{self.name} cannot be written as a module: no import reaches the variables "
-                f"{', '.join(compiled.captured)} of the function around it. "
-                "What to do: define it at the top level of a module."
-            )
-        self.texts.append(compiled.text)
+        self.texts.append(self.with_cells(compiled))
         return compiled.entry.__name__
+
+    def with_cells(self, compiled: Compiled) -> str:
+        """Return the text of emitted code with variables in place of what closures hold.
+
+        Functions that are called, and not only asked for what they hold, are left as they are.
+        """
+        def read(match: re.Match[str]) -> str:
+            function, index = compiled.bound.get(match[1]), int(match[2])
+            if not isinstance(function, types.FunctionType):
+                return match[0]
+            value = (function.__closure__ or ())[index].cell_contents
+            return self.constant(function.__code__.co_freevars[index], value)
+
+        return CELL.sub(read, compiled.text)
 
     # -- text ----------------------------------------------------------------------------------
 
@@ -285,7 +328,7 @@ class SparseModule:
             f'    """Return the {self.kind} of `{self.name}` with respect to {names}: {shape}."""',
             *(f"    {line}" for line in self.body),
         ]
-        helpers = [DECODED.strip()] if "import zlib" in self.imports else []
+        helpers = [DECODED.strip()] if any("= decoded(" in one for one in self.arrays) else []
         used = [name for name in FLATTENING if re.search(rf"\b{name}\b", "\n".join(self.body))]
         if used:
             names = ", ".join(used)

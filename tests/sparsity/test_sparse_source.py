@@ -85,9 +85,53 @@ def test_other_shapes_are_refused_by_the_module():
 
 
 def test_what_no_import_reaches_is_refused():
-    weights = np.ones(3)
+    weights = {"w": np.ones(3)}
     with pytest.raises(ADError, match="no import reaches"):
-        sparse_jacobian(lambda x: x * weights).source_for(np.ones(3))
+        sparse_jacobian(lambda x: x * weights["w"]).source_for(np.ones(3))
+    with pytest.raises(ADError, match="no import reaches"):
+        sparse_hessian(lambda x: np.sum(x * x * weights["w"])).source_for(np.ones(3))
+
+
+def times(k, w):
+    def inner(x):
+        return k * w * x**2 * x[0]
+
+    return inner
+
+
+def summed(k, w):
+    def value(x):
+        k_captured = times(k, w)(x)
+        return np.sum(k_captured * x)
+
+    return value
+
+
+def nested(k, w):
+    seeds = times(k, w)
+
+    def columns(x):
+        return seeds(x) * k
+
+    return columns
+
+
+def test_numbers_and_arrays_that_functions_captured_are_written():
+    x = np.linspace(1.0, 2.0, 5)
+    for k, w in (
+        (2.0, np.arange(5.0)), (3, np.ones(5, np.float32)), (True, np.linspace(0.0, 1.0, 9)[::2]),
+        (np.float64(0.1), np.arange(5)), (-0.0, np.float64(1.0)), (1e100, np.array(2.0)),
+    ):
+        for kind in ("column", "row"):
+            check(sparse_jacobian(times(k, w), kind=kind), x)
+        check(sparse_jacobian(nested(k, w)), x)
+        for kind in ("star", "acyclic"):
+            check(sparse_hessian(summed(k, w), kind=kind), x)
+    text = check(sparse_jacobian(times(2.0, np.arange(5.0))), x)
+    assert "k_captured = 2.0" in text
+    many = np.linspace(-1.0, 1.0, 300)
+    many[7] = np.inf
+    check(sparse_jacobian(lambda x: np.where(np.isfinite(many), many, 0.0) * x), np.ones(300))
 
 
 MODEL = """
