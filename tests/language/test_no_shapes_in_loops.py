@@ -186,3 +186,43 @@ def test_stretched_parameters_after_equal_ones(change):
     wanted = ad.jvp(lambda params: lstm(params, xs, ys), (other,), (tangents,))[1]
     assert {k: v.shape for k, v in bars.items()} == {k: v.shape for k, v in other.items()}
     assert np.isclose(sum(np.sum(bars[key] * tangents[key]) for key in other), wanted)
+
+
+def of_both(A, B, trips):
+    total = 0.0
+    for i in range(trips):
+        total += np.sum(A * B[:, np.flatnonzero(B[i] > -9.0)])  # rows from outside, columns of the iteration
+    return total + np.sum(A[:, 0] * B[:, 0])
+
+
+@pytest.mark.parametrize("trips", [0, 1])
+def test_what_an_iteration_checks_does_not_hold_without_one(trips):
+    derivative = ad.grad(of_both, (0, 1))
+    derivative(normal(3, 2), normal(3, 2), trips)
+    A, B = normal(3, 2), normal(1, 2)
+    A_bar, B_bar = derivative(A, B, trips)
+    assert A_bar.shape == A.shape and B_bar.shape == B.shape
+    wanted = ad.jvp(lambda A, B: of_both(A, B, trips), (A, B), (A, 2.0 * B))[1]
+    assert np.isclose(np.sum(A_bar * A) + 2.0 * np.sum(B_bar * B), wanted)
+
+
+def of_what_may_be_missing(x, y, flag, trips):
+    if flag:
+        b = y * 2.0
+    for _ in range(trips):
+        x = x + b
+    return np.sum(x * x)
+
+
+def test_what_may_have_no_value_is_not_read_in_front_of_the_loop():
+    derivative = ad.grad(of_what_may_be_missing, (0, 1))
+    x, y = normal(3), normal(3)
+    for flag, trips, shape in [(True, 2, 3), (False, 0, 3), (True, 1, 1), (False, 0, 2)]:
+        y = normal(shape)
+        x_bar, y_bar = derivative(x, y, flag, trips)
+        end = x + 2.0 * trips * y if flag else x
+        assert np.allclose(x_bar, 2.0 * end)
+        wanted = 4.0 * trips * end if flag else np.zeros(shape)
+        assert np.allclose(y_bar, wanted if shape == 3 or not flag else np.sum(wanted))
+    with pytest.raises(UnboundLocalError):
+        derivative(x, normal(3), False, 1)

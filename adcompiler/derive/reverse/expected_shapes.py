@@ -83,11 +83,11 @@ class ExpectedShapes:
         """
         known = [self.region_of(pair) for pair in pairs]
         places = [self.r.region if region is None else self.place(region) for region in known]
-        at = places[0] if len(set(places)) == 1 else self.r.region
+        at = places[0]
         shapes = [self.unit.shape(array) for array in arrays]
         ends = zip(shapes[0][len(shapes[0]) - len(shapes[1]) :], shapes[1], strict=True)
         whole = all((one, two) in pairs or one == two for one, two in ends)
-        if whole and all(self.is_known(array, at) for array in arrays):
+        if whole and len(set(places)) == 1 and all(self.is_known(array, at) for array in arrays):
             self.check_arrays(arrays, at, origin)
         else:
             for pair, place in zip(pairs, places, strict=True):
@@ -120,7 +120,10 @@ class ExpectedShapes:
         if isinstance(symbol, CutOff | Least):
             return 0  # and what it is made of
         atom = symbol.array if isinstance(symbol, Axis) else symbol.var
-        return self.r.home.get(atom) if isinstance(atom, Var) else 0
+        if not isinstance(atom, Var):
+            return 0
+        unsure = self.unit.unsure  # what may have no value is read where it has one
+        return None if {atom, self.r.value(atom)} & unsure else self.r.home.get(atom)
 
     def is_known(self, array: Var, region: int) -> bool:
         """Say whether an array is made in a region, or in one around it."""
