@@ -324,3 +324,24 @@ def test_expression_is_not_fused_across_a_write_into_what_it_reads():
     settle([], [lowered])
     exec(emit_source(lowered), scope)
     np.testing.assert_array_equal(scope["f"](np.array([1.0, 5.0])), [4.0, 15.0])
+
+
+def taken_apart(x, layers):
+    n, m = x.shape
+    low, high = x[0]
+    total = low * high / (n + m)
+    for W, b in layers:
+        total = total * np.sum(W * b)
+    return total
+
+
+def test_what_is_taken_apart_has_the_names_that_it_is_assigned_to():
+    layers = [(np.ones(2), 2.0), (np.ones(3), 3.0)]
+    text = source(taken_apart, np.ones((2, 2)), layers)
+    lines = [line.strip() for line in text.splitlines()]
+    assert "n, m = x.shape" in lines
+    assert "low, high = item" in lines
+    assert "for W, b in layers:" in lines
+    assert not any("part" in line for line in lines)
+    bar = grad(taken_apart)(np.array([[2.0, 3.0], [5.0, 7.0]]), layers)
+    np.testing.assert_allclose(bar, [[3.0 * 9.0, 2.0 * 9.0], [0.0, 0.0]])

@@ -199,7 +199,8 @@ class FunctionLowering(UpdateLowering):
                 break
             targets[statement.rhs.index.value] = self.store(statement.target)
             found += 1
-        if not found or self.uses.get(source, 0) != found:
+        again = self.uses.get(source, 0) != found
+        if not found or (again and (start > position or found < count)):
             return 0
         if source in self.entries:
             return found  # the loop has them as its targets

@@ -274,6 +274,8 @@ def type_of_zeros(type_: t.Type) -> t.Type | None:
 def parts_to_be_named(s: Writer, value: Atom, count: int, origin: Origin) -> tuple[Atom, ...]:
     """Write the items of a sequence, which have the names that they are assigned to."""
     parts = tuple(s.item(value, Const(i), origin, "part") for i in range(count))
+    if isinstance(value, Var):
+        s.unit.naming.opened[value] = count
     s.unit.naming.anonymous.update(
         part for part in parts if isinstance(part, Var) and part.temporary)
     return parts

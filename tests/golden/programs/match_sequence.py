@@ -13,10 +13,9 @@ call(area, ("box", 2.0, 3.0), 1.5, argnums=1)
 def area_grad(shape, scale):
     """Return the gradient of `area` with respect to scale."""
     # match_sequence.py:5  case ("box", width, *others) if others[0] > 0.0:
-    width = shape[1]
-    part = shape[2]
+    part_1, width, part = shape
     others = [part]
-    if shape[0] == "box":
+    if part_1 == "box":
         value = part > 0.0
     else:
         value = False

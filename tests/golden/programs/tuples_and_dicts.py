@@ -17,8 +17,7 @@ def f_grad(parameters, x):
     """Return the gradient of `f` with respect to parameters, x."""
     # tuples_and_dicts.py:4  def f(parameters, x):
     w = parameters["w"]
-    low = x[0]
-    high = x[1]
+    low, high = x
     # tuples_and_dicts.py:7  return np.sum(w * low + b) * high
     same_shape(w.shape, low.shape)
 
