@@ -126,8 +126,9 @@ class ExpectedShapes:
         return None if {atom, self.r.value(atom)} & unsure else self.r.home.get(atom)
 
     def is_known(self, array: Var, region: int) -> bool:
-        """Say whether an array is made in a region, or in one around it."""
-        return self.r.home.get(array) in set(self.r.regions_around(region))
+        """Say whether an array is made in a region, or in one around it, and sure to be there."""
+        around = set(self.r.regions_around(region))
+        return self.r.home.get(array) in around and array not in self.unit.unsure
 
     # -- what is written -----------------------------------------------------------------------
 
