@@ -15,7 +15,7 @@ from adcompiler.analyses.purity import Purity
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Origin, Pack, Region, Rhs, Star,
-    Statement, Var, operands, unstar,
+    Statement, Step, Update, Var, operands, unstar,
 )
 from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import blocks_of, direct_uses, walk, with_blocks
@@ -182,6 +182,12 @@ class _Raising:
                         return not (type(key) is int and -len(types) <= key < len(types))
                     case t.Dict(known, _) if known is not None:
                         return not hashable(key) or key not in known
+                    case t.Array() if self.unit.is_inside(obj, rhs.index):
+                        return False
+            case Item(obj, index) if isinstance(type_of(obj), t.Array) and (
+                self.unit.is_inside(obj, index) or self.was_written_at(obj, index)
+            ):
+                return False
             case Attribute(obj, name) if isinstance(type_of(obj), t.Object):
                 type_ = type_of(obj)
                 return isinstance(type_, t.Object) and type_.field(name) is None
@@ -192,6 +198,16 @@ class _Raising:
                 ):
                     return False
         return self.purity.may_raise(rhs)
+
+    def was_written_at(self, obj: Atom, index: Atom) -> bool:
+        """Say whether the last thing done to an array was a write at a subscript."""
+        match self.unit.definition(obj):
+            case Update(_, (Step(kind="item", args=(where,)),)):
+                return where is index or (
+                    isinstance(where, Const) and isinstance(index, Const)
+                    and type(where.value) is type(index.value) is int
+                    and where.value == index.value)
+        return False
 
     def raises_by_itself(self, rhs: Rhs) -> bool:
         """Say whether ``rhs`` raises, if it does, by the program's own doing.

@@ -116,6 +116,17 @@ class Shapes(Variables):
             atom = closer
         return atom
 
+    def is_inside(self, array: Atom, index: Atom) -> bool:
+        """Say whether integers are positions in an array, whatever the data."""
+        shape = self.shape(array)
+        parts = self.elements(index) if isinstance(self.type(index), t.Tuple) else (index,)
+        places = [self.extent(part) for part in parts or ()]
+        return 0 < len(places) <= len(shape) and all(
+            place is not None and self.is_natural(place)
+            and self.is_natural(extent.plus(place, -1).plus(extents.number(-1)))
+            for place, extent in zip(places, shape, strict=False)
+        )
+
     def described(self, var: Var) -> str:
         """Return the type of a variable, of an array with its extents; ``:`` is one of its own."""
         type_ = self.type(var)

@@ -226,3 +226,23 @@ def test_what_may_have_no_value_is_not_read_in_front_of_the_loop():
         assert np.allclose(y_bar, wanted if shape == 3 or not flag else np.sum(wanted))
     with pytest.raises(UnboundLocalError):
         derivative(x, normal(3), False, 1)
+
+
+def read_for_nothing(x, n):
+    acc = np.zeros(len(x))
+    for i in range(len(x)):
+        acc[i] += x[i] * x[i]
+        x[i]
+        acc[i]
+    acc[n]
+    return np.sum(acc)
+
+
+def test_what_no_subscript_can_raise_is_not_read_for_nothing():
+    text = ad.value_and_grad(read_for_nothing).source_for(normal(3), 1)
+    lines = [line.strip() for line in text.splitlines()]
+    assert "x[i]" not in lines and "acc[i]" not in lines and "acc[n]" in text
+    x_bar = ad.grad(read_for_nothing)(normal(3), 1)
+    assert np.allclose(x_bar, 2.0 * normal(3))
+    with pytest.raises(IndexError):
+        ad.grad(read_for_nothing)(normal(3), 3)
