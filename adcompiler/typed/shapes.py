@@ -159,7 +159,7 @@ class Shapes(Variables):
             self.shapes[item] = self.shape(sequence)[1:]
         elif isinstance(made, Call) and isinstance(made.func, Const) and made.func.value is range:
             ends = [self.extent(end) for end in made.args if not isinstance(end, Star)]
-            if len(ends) == len(made.args) < 3 and None not in ends:
+            if 0 < len(ends) == len(made.args) < 3 and None not in ends:
                 first, last = (extents.number(0), *ends)[-2:]
                 self.bounds[item] = (first, last)  # type: ignore[assignment]
 

@@ -199,11 +199,11 @@ class FunctionLowering(UpdateLowering):
                 break
             targets[statement.rhs.index.value] = self.store(statement.target)
             found += 1
+        if found and source in self.entries:
+            return found  # the loop has them as its targets
         again = self.uses.get(source, 0) != found
         if not found or (again and (start > position or found < count)):
             return 0
-        if source in self.entries:
-            return found  # the loop has them as its targets
         self.comment(first.origin)
         value = self.atom(source) if start == position else self.unpacked(rhs)
         self.out.append(ast.Assign([ast.Tuple(targets, ast.Store())], value))
