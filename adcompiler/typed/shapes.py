@@ -110,12 +110,6 @@ class Shapes(Variables):
                 return operand
         return None
 
-    def shape_source(self, atom: Var) -> Var:
-        """Return the first value that ``atom`` is known, by now, to have its shape from."""
-        while (closer := self.same_shape_operand(atom)) is not None:
-            atom = closer
-        return atom
-
     def is_inside(self, array: Atom, index: Atom) -> bool:
         """Say whether integers are positions in an array, whatever the data."""
         shape = self.shape(array)

@@ -18,6 +18,8 @@ DTYPES = {
     **{dtype: f"np.{dtype}" for dtype in CARRIED},
 }
 BUILTIN = ("float", "int")
+NUMBA = {"fmod": "np.fmod"}
+"""What numba takes in place of functions of ``math`` that it does not know."""
 LEVELS = {
     "or": 1, "and": 2, "not": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "==": 4, "!=": 4,
     "|": 5, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7,
@@ -333,7 +335,7 @@ def plain(expr: Expr) -> tuple[str, int]:
             return f"{sign}{expression(operand, UNARY)}", UNARY
         case Apply(function, args):
             plain_name = function in BUILTIN or "." in function or function in TEXTS
-            called = function if plain_name else f"math.{function}"
+            called = function if plain_name else NUMBA.get(function, f"math.{function}")
             return f"{called}({', '.join(map(expression, args))})", ATOM
         case Choose(test, then, orelse):
             return (f"{expression(then, 1)} if {expression(test, 1)} else {expression(orelse, 1)}",

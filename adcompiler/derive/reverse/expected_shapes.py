@@ -90,8 +90,11 @@ class ExpectedShapes:
         if whole and len(set(places)) == 1 and all(self.is_known(array, at) for array in arrays):
             self.check_arrays(arrays, at, origin)
         else:
-            for pair, place in zip(pairs, places, strict=True):
-                self.check(pair, place, arrays, origin)
+            for pair, region, place in zip(pairs, known, places, strict=True):
+                if region is None:
+                    self.check_axes(pair, arrays, origin)
+                else:
+                    self.check(pair, place, origin)
         if known != places:
             return False
         equal = [self.unit.equate(two, one) for one, two in pairs]
@@ -139,25 +142,39 @@ class ExpectedShapes:
         check = same_shape if counts[0] == counts[1] else same_trailing_shape
         with s.writing_to(self.r.written_in(region)):
             shapes = tuple(
-                self.shape_of(self.unit.shape_source(array), count, origin)
+                self.shape_of(self.source(array, region), count, origin)
                 for array, count in zip(arrays, counts, strict=True))
             s.out.append(Do(Call(Const(check), shapes), origin))
 
-    def check(self, pair: Pair, region: int, arrays: tuple[Var, Var], origin: Origin) -> None:
-        """Write the check that two extents are equal."""
+    def source(self, array: Var, region: int) -> Var:
+        """Return the first array made in a region, or around it, that gave another its shape."""
+        while (closer := self.unit.same_shape_operand(array)) is not None:
+            there = self.r.value(closer)
+            if not isinstance(there, Var) or not self.is_known(there, region) or (
+                self.unit.shape(there) != self.unit.shape(array)
+            ):
+                break
+            array = there
+        return array
+
+    def check(self, extents_: Sequence[Extent], region: int, origin: Origin) -> None:
+        """Write the check that extents are equal which can all be read in a region."""
         s = self.r.s
         with s.writing_to(self.r.written_in(region)):
-            parts = [self.expression(extent, origin) for extent in pair]
-            if None in parts:
-                parts = [
-                    self.read(array, self.unit.shape(array).index(extent), origin)
-                    for array, extent in zip(arrays, pair, strict=True)]
-            s.out.append(Do(Call(Const(same_extent), tuple(parts)), origin))  # type: ignore[arg-type]
+            parts = tuple(self.expression(extent, origin) for extent in extents_)
+            s.out.append(Do(Call(Const(same_extent), parts), origin))
+
+    def check_axes(self, pair: Pair, arrays: tuple[Var, Var], origin: Origin) -> None:
+        """Write the check that axes of two arrays that meet are equal, where they do."""
+        parts = tuple(
+            self.read(array, self.unit.shape(array).index(extent), origin)
+            for array, extent in zip(arrays, pair, strict=True))
+        self.r.s.out.append(Do(Call(Const(same_extent), parts), origin))
 
     def check_all(self, pairs: list[Pair], origin: Origin) -> None:
         """Write the checks of extents that can be read, each where it can, as few as there may be.
         """
-        s, alike = self.r.s, whole_arrays(pairs, self.unit)
+        alike = whole_arrays(pairs, self.unit)
         groups: dict[tuple[int, Extent], list[Extent]] = {}
         for one, other in pairs:
             region = self.region_of((one, other))
@@ -169,18 +186,13 @@ class ExpectedShapes:
                 there = tuple(map(self.r.value, arrays))
                 self.check_arrays(there, self.place(region), origin)  # type: ignore[arg-type]
         for (place, one), others in groups.items():
-            with s.writing_to(self.r.written_in(place)):
-                parts = [self.expression(extent, origin) for extent in (one, *others)]
-                assert None not in parts
-                s.out.append(Do(Call(Const(same_extent), tuple(parts)), origin))  # type: ignore[arg-type]
+            self.check((one, *others), place, origin)
 
-    def expression(self, extent: Extent, origin: Origin) -> Atom | None:
-        """Write an extent; one that is cut off at 0 as it is above that."""
+    def expression(self, extent: Extent, origin: Origin) -> Atom:
+        """Write an extent that can be read; one that is cut off at 0 as it is above that."""
         total: Atom | None = None
         for symbol, count in extent.terms:
             part = self.symbol(symbol, origin)
-            if part is None:
-                return None
             sign = "+" if total is None or count > 0 else "-"
             times = count if sign == "+" else -count
             if times != 1:
@@ -193,15 +205,14 @@ class ExpectedShapes:
         sign = "+" if extent.constant > 0 else "-"
         return self.number(BY_SIGN[sign], total, Const(abs(extent.constant)), origin)
 
-    def symbol(self, symbol: extents.Symbol, origin: Origin) -> Atom | None:
+    def symbol(self, symbol: extents.Symbol, origin: Origin) -> Atom:
         """Write the reading of a symbol."""
-        if isinstance(symbol, Met):
-            return None
+        assert not isinstance(symbol, Met)  # which has no home
         if isinstance(symbol, CutOff):
             return self.expression(symbol.of, origin)
         if isinstance(symbol, Least):
             one, other = (self.expression(part, origin) for part in (symbol.one, symbol.other))
-            return None if one is None or other is None else self.number(min, one, other, origin)
+            return self.number(min, one, other, origin)
         if isinstance(symbol, Axis):
             return self.read(self.r.value(symbol.array), symbol.axis, origin)
         return self.r.value(symbol.var)
