@@ -36,12 +36,67 @@ class Carried:
     result: Var
 
 
-class ExpectedShapes:
-    """What a reverser expects of shapes, and where it has the checks written."""
+class ExtentWriter:
+    """Writes extents, of what the forward pass of a reverser has."""
 
     def __init__(self, reverser: ReverserBase) -> None:
         self.r = reverser
         self.unit = reverser.s.unit
+
+    def expression(self, extent: Extent, origin: Origin) -> Atom:
+        """Write an extent that can be read; one that is cut off at 0 as it is above that."""
+        total: Atom | None = None
+        for symbol, count in extent.terms:
+            part = self.symbol(symbol, origin)
+            sign = "+" if total is None or count > 0 else "-"
+            times = count if sign == "+" else -count
+            if times != 1:
+                part = self.number(BY_SIGN["*"], Const(times), part, origin)
+            total = part if total is None else self.number(BY_SIGN[sign], total, part, origin)
+        if total is None:
+            return Const(extent.constant)
+        if not extent.constant:
+            return total
+        sign = "+" if extent.constant > 0 else "-"
+        return self.number(BY_SIGN[sign], total, Const(abs(extent.constant)), origin)
+
+    def symbol(self, symbol: extents.Symbol, origin: Origin) -> Atom:
+        """Write the reading of a symbol."""
+        assert not isinstance(symbol, Met)  # which has no home
+        if isinstance(symbol, CutOff):
+            return self.expression(symbol.of, origin)
+        if isinstance(symbol, Least):
+            one, other = (self.expression(part, origin) for part in (symbol.one, symbol.other))
+            return self.number(min, one, other, origin)
+        if isinstance(symbol, Axis):
+            return self.read(self.r.value(symbol.array), symbol.axis, origin)
+        return self.r.value(symbol.var)
+
+    def number(self, function: Callable[..., object], a: Atom, b: Atom, origin: Origin) -> Var:
+        """Write arithmetic of two integers."""
+        return self.noted(Call(Const(function), (a, b)), t.INT, "extent", origin)
+
+    def read(self, array: Atom, axis: int, origin: Origin) -> Var:
+        """Write the reading of the extent of an axis."""
+        if isinstance(array, Var):
+            shape = self.shape_of(array, len(self.unit.shape(array)), origin)
+        else:
+            return self.noted(Item(Const(array.value.shape), Const(axis)), t.INT, "extent", origin)
+        return self.noted(Item(shape, Const(axis)), t.INT, "extent", origin)
+
+    def shape_of(self, array: Var, ndim: int, origin: Origin) -> Var:
+        """Write the reading of a shape for a check."""
+        return self.noted(Attribute(array, "shape"), t.Tuple((t.INT,) * ndim), "shape", origin)
+
+    def noted(self, rhs: Call | Item | Attribute, type_: t.Type, name: str, origin: Origin) -> Var:
+        """Write a definition for a check."""
+        var = self.r.s.let(rhs, type_, name, origin)
+        self.unit.writes.checks.add(var)
+        return var
+
+
+class ExpectedShapes(ExtentWriter):
+    """What a reverser expects of shapes, and where it has the checks written."""
 
     # -- operands that meet --------------------------------------------------------------------
 
@@ -187,57 +242,6 @@ class ExpectedShapes:
                 self.check_arrays(there, self.place(region), origin)  # type: ignore[arg-type]
         for (place, one), others in groups.items():
             self.check((one, *others), place, origin)
-
-    def expression(self, extent: Extent, origin: Origin) -> Atom:
-        """Write an extent that can be read; one that is cut off at 0 as it is above that."""
-        total: Atom | None = None
-        for symbol, count in extent.terms:
-            part = self.symbol(symbol, origin)
-            sign = "+" if total is None or count > 0 else "-"
-            times = count if sign == "+" else -count
-            if times != 1:
-                part = self.number(BY_SIGN["*"], Const(times), part, origin)
-            total = part if total is None else self.number(BY_SIGN[sign], total, part, origin)
-        if total is None:
-            return Const(extent.constant)
-        if not extent.constant:
-            return total
-        sign = "+" if extent.constant > 0 else "-"
-        return self.number(BY_SIGN[sign], total, Const(abs(extent.constant)), origin)
-
-    def symbol(self, symbol: extents.Symbol, origin: Origin) -> Atom:
-        """Write the reading of a symbol."""
-        assert not isinstance(symbol, Met)  # which has no home
-        if isinstance(symbol, CutOff):
-            return self.expression(symbol.of, origin)
-        if isinstance(symbol, Least):
-            one, other = (self.expression(part, origin) for part in (symbol.one, symbol.other))
-            return self.number(min, one, other, origin)
-        if isinstance(symbol, Axis):
-            return self.read(self.r.value(symbol.array), symbol.axis, origin)
-        return self.r.value(symbol.var)
-
-    def number(self, function: Callable[..., object], a: Atom, b: Atom, origin: Origin) -> Var:
-        """Write arithmetic of two integers."""
-        return self.noted(Call(Const(function), (a, b)), t.INT, "extent", origin)
-
-    def read(self, array: Atom, axis: int, origin: Origin) -> Var:
-        """Write the reading of the extent of an axis."""
-        if isinstance(array, Var):
-            shape = self.shape_of(array, len(self.unit.shape(array)), origin)
-        else:
-            return self.noted(Item(Const(array.value.shape), Const(axis)), t.INT, "extent", origin)
-        return self.noted(Item(shape, Const(axis)), t.INT, "extent", origin)
-
-    def shape_of(self, array: Var, ndim: int, origin: Origin) -> Var:
-        """Write the reading of a shape for a check."""
-        return self.noted(Attribute(array, "shape"), t.Tuple((t.INT,) * ndim), "shape", origin)
-
-    def noted(self, rhs: Call | Item | Attribute, type_: t.Type, name: str, origin: Origin) -> Var:
-        """Write a definition for a check."""
-        var = self.r.s.let(rhs, type_, name, origin)
-        self.unit.writes.checks.add(var)
-        return var
 
     # -- what is read again --------------------------------------------------------------------
 
