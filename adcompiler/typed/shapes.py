@@ -13,6 +13,7 @@ from adcompiler.typed import extents
 from adcompiler.typed.extents import CutOff, Extent, Shape, Symbol, Value
 from adcompiler.typed.result_shapes import combined, shape_of_result
 from adcompiler.typed.variables import Variables
+
 MOST_LOOPS = 8
 """So many loops around one another have bounds that are made of one another's."""
 
@@ -22,7 +23,6 @@ class Shapes(Variables):
     """The shapes of arrays; ``equal_extents`` has symbols that were checked to equal something.
 
     ``bounds`` has the first value of variables that run over a range, and the end of that.
-
     ``assume_equal_shapes`` says that arrays that meet are expected to be of one shape, here.
     """
 
@@ -62,7 +62,7 @@ class Shapes(Variables):
         if isinstance(atom, Const):
             return extents.number(atom.value) if type(atom.value) is int else None
         type_ = self.type(atom)
-        if not isinstance(type_, t.Scalar) or type_.kind != "int" or type_.dtype is not None:
+        if type_ != t.INT:
             return None
         made = self.definition(atom)
         found = None if made is None else self.computed(made)

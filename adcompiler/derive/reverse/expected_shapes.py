@@ -95,8 +95,13 @@ class ExtentWriter:
         return var
 
 
-class ExpectedShapes(ExtentWriter):
+class ExpectedShapes:
     """What a reverser expects of shapes, and where it has the checks written."""
+
+    def __init__(self, reverser: ReverserBase) -> None:
+        self.r = reverser
+        self.unit = reverser.s.unit
+        self.writer = ExtentWriter(reverser)
 
     # -- operands that meet --------------------------------------------------------------------
 
@@ -197,7 +202,7 @@ class ExpectedShapes(ExtentWriter):
         check = same_shape if counts[0] == counts[1] else same_trailing_shape
         with s.writing_to(self.r.written_in(region)):
             shapes = tuple(
-                self.shape_of(self.source(array, region), count, origin)
+                self.writer.shape_of(self.source(array, region), count, origin)
                 for array, count in zip(arrays, counts, strict=True))
             s.out.append(Do(Call(Const(check), shapes), origin))
 
@@ -216,13 +221,13 @@ class ExpectedShapes(ExtentWriter):
         """Write the check that extents are equal which can all be read in a region."""
         s = self.r.s
         with s.writing_to(self.r.written_in(region)):
-            parts = tuple(self.expression(extent, origin) for extent in extents_)
+            parts = tuple(self.writer.expression(extent, origin) for extent in extents_)
             s.out.append(Do(Call(Const(same_extent), parts), origin))
 
     def check_axes(self, pair: Pair, arrays: tuple[Var, Var], origin: Origin) -> None:
         """Write the check that axes of two arrays that meet are equal, where they do."""
         parts = tuple(
-            self.read(array, self.unit.shape(array).index(extent), origin)
+            self.writer.read(array, self.unit.shape(array).index(extent), origin)
             for array, extent in zip(arrays, pair, strict=True))
         self.r.s.out.append(Do(Call(Const(same_extent), parts), origin))
 

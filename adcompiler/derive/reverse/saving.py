@@ -63,7 +63,7 @@ class LoopSaver(Recomputer):
             if var not in made:
                 continue
             read = self.s.unit.definition(var)
-            if isinstance(read, Attribute) and (found := self.shape_again(loop, read)) is not None:
+            if isinstance(read, Attribute) and (found := self.shape_again(read)) is not None:
                 mapping[var] = self.before_loop(loop, found, "shape", self.s.unit.type(var))
                 continue
             saved = self.copy_of(var)
@@ -111,7 +111,7 @@ class LoopSaver(Recomputer):
                     found = self.extent_again(loop, read, i) if isinstance(
                         read, Attribute) and not made.isdisjoint((shape, read.obj)) else None
                 case Attribute(obj, "shape") as read if obj in made:
-                    found = self.shape_again(loop, read)
+                    found = self.shape_again(read)
             if found is None:
                 return statement
             self.s.unit.defs[statement.target] = found
@@ -122,7 +122,7 @@ class LoopSaver(Recomputer):
 
         loop.out[:] = map(again, loop.out)
 
-    def shape_again(self, loop: ReverseLoop, read: Attribute) -> Attribute | None:
+    def shape_again(self, read: Attribute) -> Attribute | None:
         """Return the reading of the shape of an argument that equals another shape."""
         array = self.expected.given_array(self.s.unit.shape(read.obj)) if (
             read.name == "shape" and self.s.unit.shape(read.obj)) else None
