@@ -172,6 +172,10 @@ class _Raising:
         type_of = self.unit.type
         if self.by_itself and not self.raises_by_itself(rhs):
             return False
+        if isinstance(rhs, Item) and isinstance(type_of(rhs.obj), t.Array) and (
+            self.unit.is_inside(rhs.obj, rhs.index) or self.was_written_at(rhs.obj, rhs.index)
+        ):
+            return False
         match rhs:
             case Pack(_, items, keys):
                 return any(isinstance(i, Star) for i in items) or not all(
@@ -182,12 +186,6 @@ class _Raising:
                         return not (type(key) is int and -len(types) <= key < len(types))
                     case t.Dict(known, _) if known is not None:
                         return not hashable(key) or key not in known
-                    case t.Array() if self.unit.is_inside(obj, rhs.index):
-                        return False
-            case Item(obj, index) if isinstance(type_of(obj), t.Array) and (
-                self.unit.is_inside(obj, index) or self.was_written_at(obj, index)
-            ):
-                return False
             case Attribute(obj, name) if isinstance(type_of(obj), t.Object):
                 type_ = type_of(obj)
                 return isinstance(type_, t.Object) and type_.field(name) is None
