@@ -38,6 +38,7 @@ from adcompiler.optimise.aggregates import taken_apart
 from adcompiler.optimise.lengths import lengths_in_front
 from adcompiler.optimise.raising import with_raising_kept
 from adcompiler.products.linearization import NotSplittable
+from adcompiler.products.kept_bytes import kept_bytes
 from adcompiler.products.product import Product, optimised
 from adcompiler.products.specialised import Typed, changed_everywhere, specialise
 from adcompiler.runtime import (
@@ -155,6 +156,8 @@ class Emitted:
             "primal": ["in each call"] if self.recomputes else [], "native": list(self.native),
             "slopes": ["may be infinite"] if self.has_slopes else [],
             "acts": ["and may be unfit"] if "unfit" in self.checks and self.acts else [],
+            "bytes": kept_bytes(self.unit, self.product.functions) if (
+                self.product.residuals) else [],
         }
 
     @cached_property

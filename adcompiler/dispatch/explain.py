@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from adcompiler.compile.modes import MODES
 from adcompiler.runtime import StretchedError
-from adcompiler.runtime.checkpoints import size_in_bytes
+from adcompiler.runtime.kept_bytes import size_in_bytes, size_told
 from adcompiler.structs import dataclass
 
 if TYPE_CHECKING:
@@ -19,10 +19,12 @@ class Explanation:
     """How a derivative works at given arguments.
 
     ``residuals`` names what the augmented primal saves, ``tape_bytes`` is their size in bytes, 8 a
-    number, as native code keeps them (a float in a list of Python's takes 32). ``rules`` lists the
-    functions whose rules are used, ``changed`` those of them whose primal is computed by another
-    algorithm, with the reason, ``kinks`` those with points where no derivative exists, with what is
-    returned there. ``ops`` is the number of operators and calls that the emitted code is
+    number, as native code keeps them (a float in a list of Python's takes 32). It follows from the
+    shapes and integers among the arguments by the formula ``memory``, and nothing is run; where
+    that is empty ``unknown`` tells what only a run shows, and it was measured in one. ``rules``
+    lists the functions whose rules are used, ``changed`` those of them whose primal is computed by
+    another algorithm, with the reason, ``kinks`` those with points where no derivative exists, with
+    what is returned there. ``ops`` is the number of operators and calls that the emitted code is
     written with; ``backend`` tells what runs it, and why that is Python.
     """
 
@@ -34,6 +36,8 @@ class Explanation:
     source: str
     ops: int
     backend: str = "Python"
+    memory: str = ""
+    unknown: str = ""
 
     def __str__(self) -> str:
         rows = [
@@ -41,6 +45,10 @@ class Explanation:
             f"operations  {self.ops} in the source",
             f"rules       {', '.join(self.rules) or 'none'}",
         ]
+        if self.memory and self.memory != str(self.tape_bytes):
+            rows.insert(1, f"memory      {self.memory} bytes")
+        if self.unknown:
+            rows.insert(1, f"memory      measured in a run, which alone shows {self.unknown}")
         rows += [f"changed     {text}" for text in self.changed]
         rows += [f"kink        {text}" for text in self.kinks]
         rows += [f"backend     {self.backend}"] if self.backend != "Python" else []
@@ -48,31 +56,49 @@ class Explanation:
 
 
 def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> Explanation:
-    """Return the explanation of compiled code, with residuals measured at ``values``."""
-    residuals, saved = saved_by(s, values) if MODES[s.options.mode].is_reverse else ((), ())
+    """Return the explanation of compiled code, with the size of its residuals at ``values``."""
+    kept = kept_for(s, values) if MODES[s.options.mode].is_reverse else Kept((), 0)
     report = compiled.report
     return Explanation(
-        residuals, size_in_bytes(saved), tuple(report["rules"]),
-        tuple(report["changed"]), tuple(report["kinks"]), compiled.text,
-        operations(compiled.text),
+        kept.names, kept.size, tuple(report["rules"]), tuple(report["changed"]),
+        tuple(report["kinks"]), compiled.text, operations(compiled.text),
         backend_of(report) if compiled.tier is None else compiled.tier.said,
+        kept.formula, kept.unknown,
     )
 
 
-def saved_by(s: Specialisations, values: tuple[Any, ...]) -> tuple[tuple[str, ...], Any]:
-    """Return the names of what the augmented primal saves, and what that is at ``values``."""
+@dataclass(frozen=True)
+class Kept:
+    """What an augmented primal keeps: names, bytes, the formula of these, or why there is none."""
+
+    names: tuple[str, ...]
+    size: int
+    formula: str = ""
+    unknown: str = ""
+
+
+def kept_for(s: Specialisations, values: tuple[Any, ...]) -> Kept:
+    """Return what the augmented primal keeps for arguments; it is run if it does not say that."""
     from adcompiler.dispatch import Options, Specialisations
 
     pair = Specialisations(s.function, Options("vjp", s.options.argnums))
     split, _ = pair.find(values)
     cells = [cell.cell_contents for cell in pair.cells(split)]
-    given = (*values, *cells)
+    names = tuple(split.report["residuals"])
+    formula, *checks = split.report["bytes"] or ["0"]
+    if formula:
+        given = dict(zip((p.name for p in pair.parameters), values, strict=True))
+        given.update(zip(split.captured, cells, strict=True))
+        size = size_told(formula, checks, given)
+        if size is not None:
+            return Kept(names, size, formula)
+        checks = ["the shapes of arrays that are stretched"]
     try:
-        _, residuals = split.entry(*given)
+        _, residuals = split.entry(*values, *cells)
     except StretchedError:
         split = pair.compile(split.types, False)
-        _, residuals = split.entry(*given)
-    return tuple(split.report["residuals"]), residuals
+        _, residuals = split.entry(*values, *cells)
+    return Kept(names, size_in_bytes(residuals), "", checks[0])
 
 
 def backend_of(report: dict[str, list[str]]) -> str:

@@ -21,9 +21,10 @@ OF_ARRAYS = """
     sum mean prod var std max min argmax argmin all any count_nonzero cumsum cumprod norm diff
     dot matmul outer einsum zeros ones empty full zeros_like ones_like empty_like full_like copy
     array asarray arange linspace eye tril triu diag diagonal reshape ravel transpose swapaxes
-    expand_dims broadcast_to broadcast_shapes roll concatenate
+    expand_dims broadcast_to broadcast_shapes roll concatenate stack vstack hstack column_stack
+    solve
 """
-"""Functions of whole arrays: those of ``numpy``, and ``numpy.linalg.norm``."""
+"""Functions of whole arrays: those of ``numpy``; ``norm`` and ``solve`` of ``numpy.linalg``."""
 
 OF_MATH = "erf erfc gamma lgamma int_floor int_ceil"
 """What NumPy has no function for: functions of ``math``; ``int_floor`` is ``math.floor``."""

@@ -12,10 +12,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from adcompiler.runtime.functionals import Halves, closed
 from adcompiler.runtime.indexing import own
+from adcompiler.runtime.kept_bytes import size_in_bytes
 from adcompiler.runtime.structure import add
 
 
@@ -162,14 +161,3 @@ def revolve_pullback(
         if shots[-1][0] == end:
             shots.pop()
     return (g, None, None, None, *bars)
-
-
-def size_in_bytes(value: Any) -> int:
-    """Return the size of the numbers and arrays in nested containers, 8 bytes a number."""
-    if isinstance(value, np.ndarray):
-        return int(value.nbytes)
-    if isinstance(value, (tuple, list)):
-        return sum(map(size_in_bytes, value))
-    if isinstance(value, dict):
-        return sum(map(size_in_bytes, value.values()))
-    return 8 if isinstance(value, (int, float, complex, np.generic)) else 0

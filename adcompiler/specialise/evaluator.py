@@ -258,6 +258,7 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
             return Const(type_.value)
         unsure = self.is_unsure(a) or self.is_unsure(b)
         var = self.joined(result, type_, unsure, node.origin, (a, b))
+        self.has_shape_of_arms(var, (a, b))
         if isinstance(type_, (t.Unknown, t.FunctionType)):
             which = one_of_functions(
                 self, var, [(a, arms[0][0]), (b, arms[1][0])], node.origin)

@@ -240,8 +240,7 @@ class Regions(Writer):
                 env[result] = values[0] if known else Const(getattr(type_, "value", None))
                 continue
             var = self.joined(result, type_, may_lack, node.origin, tuple(values))
-            if len(values) == 1 and isinstance(type_, t.Array):
-                self.unit.shapes[var] = self.unit.shape(values[0])
+            self.has_shape_of_arms(var, values)
             kept[var] = index
             adopted.append((var, values))
             env[result] = var

@@ -159,6 +159,12 @@ class Writer(Builder, Interface):
             self.unit.unsure.add(var)
         return var
 
+    def has_shape_of_arms(self, var: Var, values: Sequence[Atom]) -> None:
+        """Note the shape of what is one of some values, if they all have it."""
+        shapes = {self.unit.shape(value) for value in values}
+        if isinstance(self.unit.type(var), t.Array) and len(shapes) == 1:
+            self.unit.shapes[var] = shapes.pop()
+
     def comes_from(self, var: Var, origin: Origin, values: Sequence[Atom]) -> None:
         """Note where a variable gets its values, which are ``values``; messages tell of it."""
         if is_lost(self.unit, var) or holds_functions(self.unit, var):

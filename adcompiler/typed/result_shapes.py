@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Rhs, Slice, Star, Update
-from adcompiler.ops.facts import COUNTED, EXPANDED, FILLED, FIRST, GIVEN, KEPT, REDUCED
+from adcompiler.ops.facts import COLUMNS, COUNTED, EXPANDED, FILLED, FIRST, GIVEN, KEPT, REDUCED
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.typed import extents
 from adcompiler.typed.extents import ONE, Extent, Shape
@@ -61,7 +61,9 @@ def shape_of_call(
         return widened(of.shape(args[0]), option(args, kwargs, "axis", 1, None))
     if known.shape == KEPT and len(of.shape(args[0])) == type_.ndim:
         return of.shape(args[0])
-    if options and known.means != "concatenate":
+    if known.axes == COLUMNS and len(args) == 2 and len(of.shape(args[1])) == type_.ndim <= 2:
+        return of.shape(args[1])
+    if options and known.means not in ("concatenate", "stack", "diff"):
         return None
     if known.shape == COUNTED and len(args) == 1:
         size = of.extent(args[0])
@@ -182,11 +184,76 @@ def joined(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
     shapes = list(map(of.shape, parts))
     if type(axis) is not int or len(set(map(len, shapes))) != 1 or not shapes[0]:
         return None
-    at = axis % len(shapes[0])
+    return along(shapes, axis % len(shapes[0]))
+
+
+def stacked(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``stack(arrays, axis)``."""
+    parts, axis = of.elements(args[0]), option(args, kwargs, "axis", 1, 0)
+    if len(args) > 2 or not parts or kwargs.keys() - {"axis", "dtype"} or type(axis) is not int:
+        return None
+    shape = of.shape(parts[0])
+    at = axis % (len(shape) + 1)
+    return (*shape[:at], extents.number(len(parts)), *shape[at:])
+
+
+def in_rows(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``vstack(arrays)``, of vectors as rows or of matrices."""
+    return side_by_side(of, args, 0, 0)
+
+
+def in_a_row(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``hstack(arrays)``."""
+    return side_by_side(of, args, 1, None)
+
+
+def in_columns(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``column_stack(arrays)``, of vectors as columns or of matrices."""
+    return side_by_side(of, args, 1, 1)
+
+
+def side_by_side(of: Shapes, args: Sequence[Any], axis: int, new: int | None) -> Found:
+    """Return the shape of arrays along an axis; vectors are given a ``new`` one if it says so."""
+    shapes = [of.shape(part) for part in of.elements(args[0]) or ()]
+    if len(args) > 1 or not shapes or len(set(map(len, shapes))) != 1 or not shapes[0]:
+        return None
+    if len(shapes[0]) == 1 and new is not None:
+        shapes = [(*shape[:new], ONE, *shape[new:]) for shape in shapes]
+    return along(shapes, min(axis, len(shapes[0]) - 1))
+
+
+def along(shapes: Sequence[Shape], axis: int) -> Shape:
+    """Return the shape of arrays one behind the other along an axis."""
     total = extents.number(0)
     for shape in shapes:
-        total = total.plus(shape[at])
-    return (*shapes[0][:at], total, *shapes[0][at + 1 :])
+        total = total.plus(shape[axis])
+    return (*shapes[0][:axis], total, *shapes[0][axis + 1 :])
+
+
+def solved(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``solve(a, b)`` of one matrix."""
+    matrix, right = map(of.shape, args[:2])
+    return right if len(matrix) == 2 and len(right) in (1, 2) else None
+
+
+def summed(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``einsum(subscripts, *arrays)`` without an ellipsis."""
+    text = args[0].value if isinstance(args[0], Const) else None
+    if not isinstance(text, str) or "." in text:
+        return None
+    left, arrow, right = text.replace(" ", "").partition("->")
+    terms = left.split(",")
+    shapes = list(map(of.shape, args[1:]))
+    if list(map(len, terms)) != list(map(len, shapes)):
+        return None
+    if not arrow:
+        alone = (letter for letter in set(left) - {","} if left.count(letter) == 1)
+        right = "".join(sorted(alone))
+    met: dict[str, list[Extent]] = {}
+    for term, shape in zip(terms, shapes, strict=True):
+        for letter, extent in zip(term, shape, strict=True):
+            met.setdefault(letter, []).append(extent)
+    return [extents.met(met[letter]) for letter in right]
 
 
 def square(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
@@ -196,25 +263,53 @@ def square(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
 
 
 def on_diagonal(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
-    """Return the shape of ``diag(v)`` of a vector."""
+    """Return the shape of ``diag(x)``, of a vector or a matrix."""
     shape = of.shape(args[0])
-    return shape * 2 if len(shape) == 1 == len(args) else None
+    if len(args) != 1 or not shape:
+        return None
+    return shape * 2 if len(shape) == 1 else (extents.least(*shape),)
+
+
+def differences(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``diff(x, axis=axis)``."""
+    shape, axis = of.shape(args[0]), option(args, kwargs, "axis", 2, -1)
+    if len(args) > 1 or kwargs.keys() - {"axis"} or type(axis) is not int or not shape:
+        return None
+    at = axis % len(shape)
+    return (*shape[:at], extents.cut_off(shape[at].plus(ONE, -1)), *shape[at + 1 :])
+
+
+def spaced(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+    """Return the shape of ``linspace(first, last, count)`` between numbers."""
+    if len(args) != 3 or any(of.shape(end) for end in args[:2]):
+        return None
+    size = of.extent(args[2])
+    return None if size is None else (extents.cut_off(size),)
 
 
 def as_array(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
-    """Return the shape of ``array(x)``: of an array, or a list of numbers."""
+    """Return the shape of ``array(x)``: of an array, or of lists of numbers or arrays."""
     if isinstance(of.type(args[0]), t.Array):
         return of.shape(args[0])
-    items = of.elements(args[0])
-    if items and len(args) == 1 and all(isinstance(of.type(item), t.Scalar) for item in items):
-        return (extents.number(len(items)),)
-    return None
+    return of_items(of, args[0]) if len(args) == 1 else None
+
+
+def of_items(of: Shapes, atom: Atom) -> Found:
+    """Return the shape of the array that a value becomes: a number, an array, or a list of them."""
+    if isinstance(of.type(atom), (t.Scalar, t.Array)):
+        return of.shape(atom)
+    items = of.elements(atom)
+    shape = of_items(of, items[0]) if items else None
+    return None if shape is None or items is None else (extents.number(len(items)), *shape)
 
 
 BY_MEANING: dict[str, Callable[[Any, Sequence[Any], Options], Found]] = {
     "zeros": made, "ones": made, "empty": made, "full": made, "eye": square, "reshape": reshaped,
     "ravel": flattened, "transpose": turned, "matmul": multiplied, "dot": dotted, "outer": outer,
-    "concatenate": joined, "diag": on_diagonal, "array": as_array, "asarray": as_array,
+    "concatenate": joined, "stack": stacked, "vstack": in_rows, "hstack": in_a_row,
+    "column_stack": in_columns, "einsum": summed, "solve": solved, "diag": on_diagonal,
+    "diff": differences, "linspace": spaced,
+    "array": as_array, "asarray": as_array,
 }
 """The shape of what functions give that mean the same, by the word for what they are."""
 

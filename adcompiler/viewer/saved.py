@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.runtime.checkpoints import size_in_bytes
+from adcompiler.runtime.kept_bytes import size_in_bytes
 from adcompiler.structs import dataclass
 
 

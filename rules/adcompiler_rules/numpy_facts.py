@@ -149,7 +149,7 @@ facts(
 # -- what functions are --------------------------------------------------------------------------
 
 for word in MEANINGS:
-    facts(*named("numpy.linalg" if word == "norm" else "numpy", word), means=word)
+    facts(*named("numpy.linalg" if word in ("norm", "solve") else "numpy", word), means=word)
 for word in ("copy", "reshape", "transpose"):
     facts(getattr(np.ndarray, word), means=word)
 facts(np.ndarray.flatten, means="ravel")

@@ -18,6 +18,7 @@ from tests.together import each
 POINTS = ((0.5,), (1.5,), (2.5, 0.75), (-1.5, 2.0), (-0.5,), (3, 2), (-7, 3))
 OTHERS = (
     ((2, 3),), (np.eye(2),), (np.eye(2), 1), (np.eye(2), (2, 2)), (np.array(True), 1.0, 2.0),
+    (np.eye(2) + 1.0, np.array([2.0, 3.0])), ([np.eye(2), np.eye(2)],),
 )
 ARRAYS = (np.array([0.5, 1.5, 0.25]), np.array([2, -3, 1]))
 
@@ -26,7 +27,7 @@ def reference(word: str) -> Any:
     """Return the function that a word names."""
     if word in OF_NUMBERS.split():
         return getattr(np, word)
-    home = np.linalg if word == "norm" else np
+    home = np.linalg if word in ("norm", "solve") else np
     return getattr(home, word, None) or getattr(math, word.removeprefix("int_"))
 
 

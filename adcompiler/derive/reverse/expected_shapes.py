@@ -17,7 +17,7 @@ from adcompiler.ir.visit import definitions, free_variables
 from adcompiler.runtime import same_extent, same_shape, same_trailing_shape
 from adcompiler.structs import dataclass
 from adcompiler.typed import extents
-from adcompiler.typed.extents import ONE, Axis, CutOff, Extent, Least, Met, Shape
+from adcompiler.typed.extents import ONE, Axis, CutOff, Extent, Least, Met, Shape, Value
 
 if TYPE_CHECKING:
     from adcompiler.derive.reverse.base import ReverserBase
@@ -157,8 +157,16 @@ class ExpectedShapes:
                     self.check(pair, place, origin)
         if known != places:
             return False
-        equal = [self.unit.equate(two, one) for one, two in pairs]
+        equal = [
+            self.unit.equate(*sorted((two, one), key=self.depth, reverse=True))
+            for one, two in pairs
+        ]
         return all(equal)
+
+    def depth(self, extent: Extent) -> int:
+        """Return how many regions are around what an extent is made of."""
+        region = self.region_of((extent,))
+        return 0 if region is None else len(list(self.r.regions_around(region)))
 
     def place(self, region: int) -> int:
         """Return where a check stands that reads what is known in a region around: in front of
@@ -361,8 +369,12 @@ def whole_arrays(pairs: list[Pair], unit: Unit) -> dict[Pair, tuple[Var, Var]]:
 
 
 def is_part(a: Extent, b: Extent) -> bool:
-    """Say whether two extents cannot be let equal, as one of them is made of the other."""
-    if a.plus(b, -1).number is not None:
+    """Say whether two extents are not let equal, as one of them is made of the other.
+
+    So are those that are made of the same one axis, as in ``p[:, :2] / p[:, 2:]``: that these are
+    equal holds for one size of it.
+    """
+    if a.plus(b, -1).number is not None or single_source(a) == single_source(b) is not None:
         return True
     for one, other in ((a, b), (b, a)):
         symbol = one.symbol
@@ -372,3 +384,9 @@ def is_part(a: Extent, b: Extent) -> bool:
         ):
             return True
     return False
+
+
+def single_source(extent: Extent) -> extents.Symbol | None:
+    """Return the axis or integer that an extent is made of, None without one or for several."""
+    found = {s for s in extents.symbols(extent) if isinstance(s, Axis | Value)}
+    return found.pop() if len(found) == 1 else None

@@ -1,0 +1,39 @@
+"""The bytes of values, and of what a derivative keeps, for arguments at hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+
+def size_in_bytes(value: Any) -> int:
+    """Return the size of the numbers and arrays in nested containers, 8 bytes a number."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if isinstance(value, (tuple, list)):
+        return sum(map(size_in_bytes, value))
+    if isinstance(value, dict):
+        return sum(map(size_in_bytes, value.values()))
+    return 8 if isinstance(value, (int, float, complex, np.generic)) else 0
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "abs": abs, "ceil": math.ceil, "float": float, "floor": math.floor, "int": int, "len": len,
+    "max": max, "min": min, "range": range, "round": round, "size_in_bytes": size_in_bytes,
+    "sqrt": math.sqrt, "sum": sum,
+}
+"""What the texts of sizes may call."""
+
+
+def size_told(text: str, checks: Iterable[str], values: Mapping[str, Any]) -> int | None:
+    """Return the size that a text tells for arguments, None where it does not hold for them."""
+    names = {**FUNCTIONS, **values, "__builtins__": {}}
+    try:
+        if not all(eval(check, names) for check in checks):
+            return None
+        return max(int(eval(text, names)), 0)
+    except Exception:  # an argument has no such part, or none of this type
+        return None
