@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from adcompiler.compile.modes import MODES
 from adcompiler.errors import Declined
-from adcompiler.runtime.native import has_compiler, runs_plain
+from adcompiler.runtime.native import has_compiler, runs_by_llvm, runs_plain
 from adcompiler.structs import dataclass
 
 if TYPE_CHECKING:
@@ -75,18 +75,20 @@ def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tu
     return found
 
 
-def state_of_numba() -> str:
-    """Return whether loops are compiled here, run as Python, or are not run."""
+def state_of_compiler() -> str:
+    """Return whether loops are compiled here, and by what, run as Python, or are not run."""
+    if runs_by_llvm():
+        return "llvm"
     return "compiled" if has_compiler() else "plain" if runs_plain() else "nothing"
 
 
 ROWS = (
     Backend("python"),
     Backend(
-        "native", "native loops", write_loops, state=state_of_numba,
+        "native", "native loops", write_loops, state=state_of_compiler,
         instead='use backend="auto", which keeps such functions in Python',
     ),
-    Backend("auto", "native loops", write_loops, optional=True, state=state_of_numba),
+    Backend("auto", "native loops", write_loops, optional=True, state=state_of_compiler),
     Backend("record", "a recording of each call"),
 )
 

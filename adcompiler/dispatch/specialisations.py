@@ -29,6 +29,7 @@ from adcompiler.dispatch.keeping import (
 )
 from adcompiler.dispatch.linear_maps import Pushforward
 from adcompiler.dispatch.masking import masked_form
+from adcompiler.dispatch.native_source import native_source
 from adcompiler.dispatch.options import Options, backend_key, debugging
 from adcompiler.dispatch.places import places_of
 from adcompiler.dispatch.slow import telling_if_slow
@@ -354,7 +355,8 @@ class Specialisations:
             tuple((self.parameters[i].name, i, p) for i, p in zip(
                 self.wrt, self.parts, strict=True)))
         if emitted.native:
-            belong_to(vars(module), self.target.function, deeply)
+            belong_to(
+                vars(module), self.target.function, deeply, native_source(text, path))
         run = emitted.running()
         tier = run if isinstance(run, Tier) else None
         seeds = emitted.mode.seeds if emitted.second is None else ""

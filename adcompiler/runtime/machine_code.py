@@ -25,7 +25,7 @@ class Machine:
     """How loops came to be machine code, by the types of what they are given.
 
     ``refused`` holds why they did not; ``function`` is the user's function that they belong to.
-    ``deeply`` does work on a larger stack.
+    ``deeply`` does work on a larger stack; ``source`` is what LLVM compiles them from.
     """
 
     def __init__(
@@ -36,6 +36,7 @@ class Machine:
         self.typed = typed
         self.refused: dict[tuple[Any, ...], str] = {}
         self.function: Any = None
+        self.source: Any = None
         self.deeply: Callable[[Work], Any] = at_once
 
     def __call__(self, *args: Any) -> Any:
@@ -52,10 +53,14 @@ class Machine:
 
     def on_any_stack(self, args: tuple[Any, ...]) -> Any:
         """Return machine code, compiled on a stack of its own where Python's is too short."""
+        return self.deep_or_not(lambda: self.compile_for(*args))
+
+    def deep_or_not(self, work: Work) -> Any:
+        """Return what work gives, done on a stack of its own where Python's is too short."""
         try:
-            return self.compile_for(*args)
+            return work()
         except RecursionError:
-            return self.deeply(lambda: self.compile_for(*args))
+            return self.deeply(work)
 
     def error(self, reason: str) -> NotCompiledError:
         """Return the error that tells why there is no machine code."""
@@ -97,13 +102,13 @@ def never_compiled(function: Callable[..., Any], error: Exception) -> Callable[.
 
 
 def belong_to(
-    names: Mapping[str, Any], function: Any, deeply: Callable[[Work], Any]
+    names: Mapping[str, Any], function: Any, deeply: Callable[[Work], Any], source: Any = None
 ) -> None:
     """Let the loops of a module be those of a user's function, at which errors point.
 
-    What is too much for Python's stack is done by ``deeply``.
+    What is too much for Python's stack is done by ``deeply``; LLVM compiles ``source``.
     """
     for loops in list(names.values()):
         machine = getattr(loops, "machine", None)
         if isinstance(machine, Machine):
-            machine.function, machine.deeply = function, deeply
+            machine.function, machine.deeply, machine.source = function, deeply, source

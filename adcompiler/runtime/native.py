@@ -1,4 +1,4 @@
-"""What emitted loops are compiled by: numba where it is installed, nobody where it is not."""
+"""What emitted loops are compiled by: numba or LLVM where they are installed, else nobody."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import struct
 import sys
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,25 @@ def runs_plain() -> bool:
     return os.environ.get(VARIABLE) == "plain"
 
 
+@functools.cache
+def has_llvm() -> bool:
+    """Say whether llvmlite is there, on a platform whose objects the loops know the layout of."""
+    return (
+        os.name == "posix" and sys.maxsize > 2**32 and sys.implementation.name == "cpython"
+        and not hasattr(sys, "getobjects") and getattr(sys, "_is_gil_enabled", lambda: True)()
+        and importlib.util.find_spec("llvmlite") is not None
+    )
+
+
+def runs_by_llvm() -> bool:
+    """Say whether LLVM compiles loops without numba: ADCOMPILER_NATIVE is ``llvm``."""
+    return os.environ.get(VARIABLE) == "llvm" and has_llvm()
+
+
 def has_compiler() -> bool:
-    """Say whether loops are compiled: numba is installed, and they are not to run as they are."""
-    return not runs_plain() and importlib.util.find_spec("numba") is not None
+    """Say whether loops are compiled: by something that is installed, unless they run as text."""
+    return not runs_plain() and (
+        runs_by_llvm() or importlib.util.find_spec("numba") is not None)
 
 
 @functools.cache
@@ -47,7 +63,7 @@ def imported() -> Any:
 
 def is_usable() -> bool:
     """Say whether loops are compiled by a numba that can be imported."""
-    return has_compiler() and not isinstance(imported(), Exception)
+    return has_compiler() and not runs_by_llvm() and not isinstance(imported(), Exception)
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -85,10 +101,38 @@ def parallel_range() -> Any:
 def made(
     function: Callable[..., Any], is_kept: bool = True, **options: Any
 ) -> Callable[..., Any]:
-    """Return a function compiled by numba, with options of its own, at its first call."""
+    """Return a function compiled at its first call, by numba with options of its own."""
     if not has_compiler():
         ignoring: Callable[..., Any] = np.errstate(all="ignore")(function)
         return ignoring
+    if runs_by_llvm():
+        from adcompiler.runtime.llvm_loops import Loops
+
+        loops = Loops(function, functools.partial(in_numba, function.__name__))
+        vars(loops)["made"] = functools.partial(by_numba, is_kept=is_kept, **options)
+        return loops
+    return by_numba(function, is_kept, **options)
+
+
+def in_numba(name: str, family: Mapping[str, Any]) -> Any:
+    """Return the function of a module that numba compiles, with those that it calls."""
+    names = {**family[name].names}
+    casts = ("bits_of", "of_bits")
+    if not isinstance(imported(), Exception):
+        names |= {
+            **dict(zip(casts, machine_casts(), strict=True)), "in_python": imported().objmode,
+            "stack_address": machine_addresses(), "prange": imported().prange,
+        }
+    for one, loops in family.items():
+        code = loops.function.__code__
+        names[one] = loops.made(types.FunctionType(code, names, one))
+    return names[name]
+
+
+def by_numba(
+    function: Callable[..., Any], is_kept: bool = True, **options: Any
+) -> Callable[..., Any]:
+    """Return a function that numba compiles at its first call."""
     numba = imported()
     if isinstance(numba, Exception):
         return never_compiled(function, numba)
@@ -207,7 +251,8 @@ def refusals() -> tuple[type[Exception], ...]:
     cannot be written. What loops compute raises nothing; those that cannot be compiled raise
     NotCompiledError, which is not among these.
     """
-    if not is_usable():  # Python raises in a loop before the test behind that is reached
+    if not is_usable() and not runs_by_llvm():
+        # Python raises in a loop before the test behind that is reached
         return (MemoryError, ArithmeticError, ValueError, RecursionError)
     return (MemoryError, OverflowError, OSError)
 

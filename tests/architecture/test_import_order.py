@@ -24,6 +24,8 @@ FOR_SCIPY = "adcompiler.runtime.scipy_"
 
 FOR_NUMBA = "adcompiler.runtime.native"
 """What emitted loops are compiled by, where numba is installed."""
+FOR_LLVM = "adcompiler.runtime.llvm"
+"""What they are compiled by where llvmlite is."""
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -81,6 +83,7 @@ def complaints(module: str, text: str) -> list[str]:
             allowed = root in sys.stdlib_module_names or within(name, RUNTIME_MAY_IMPORT)
             allowed = allowed or (root == "scipy" and module.startswith(FOR_SCIPY))
             allowed = allowed or (root == "numba" and module == FOR_NUMBA)
+            allowed = allowed or (root == "llvmlite" and module == FOR_LLVM)
             problem = "" if allowed else "is neither NumPy nor the standard library"
         elif root == "adcompiler" and rank(name) > rank(module):
             problem = f"runs against the order: {stage(module)} comes before {stage(name)}"

@@ -1,0 +1,1 @@
+"""The text of native loops as LLVM IR."""

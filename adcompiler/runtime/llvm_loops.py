@@ -1,0 +1,163 @@
+"""Loops that LLVM compiles: one function of Python's for each types of arguments.
+
+What there is no LLVM IR for is compiled by numba, where that is installed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from adcompiler.runtime.llvm import engine
+from adcompiler.runtime.machine_code import TRANSIENT, Machine, reason_of
+
+FAMILY = "__loops__"
+"""The name in a module under which its loops stand, whatever takes their places."""
+NUMBERS = {float: "float64", np.float64: "float64", int: "int64", np.int64: "int64",
+           bool: "bool", np.bool_: "bool"}
+"""Machine types by classes of numbers."""
+
+refused: dict[tuple[str, Any], str] = {}
+"""Why there is no LLVM IR for loops of a name, by the types of their arguments."""
+
+
+class Code(NamedTuple):
+    """Machine code, its symbol, and the functions of the module that it calls in Python."""
+
+    code: bytes
+    symbol: str
+    hosts: tuple[tuple[str, str, bool], ...]
+
+
+class Store(Protocol):
+    """Keeps machine code from one process to the next."""
+
+    def read(self, name: str) -> Code | None:
+        """Return the machine code of a name, if it is there, and sound."""
+
+    def write(self, name: str, code: Code) -> None:
+        """Keep machine code under a name, if that can be done."""
+
+
+class Source(NamedTuple):
+    """Where loops come from: the text of their module, what writes it as LLVM IR, a store.
+
+    ``emit`` is given the text, the name of a function and the types of its arguments.
+    """
+
+    text: str
+    emit: Callable[[str, str, tuple[Any, ...]], Any]
+    store: Store | None = None
+
+
+class Loops:
+    """The loops of one function, compiled when they are called."""
+
+    def __init__(
+        self, function: Callable[..., Any], otherwise: Callable[[Mapping[str, Any]], Any]
+    ) -> None:
+        self.function, self.names, self.__name__ = function, function.__globals__, function.__name__
+        self.otherwise = otherwise
+        self.machine = Machine(self.__name__, self.compiled, type)
+        self.entries: dict[Any, Callable[..., Any]] = {}
+        self.lock = threading.RLock()
+        self.names.setdefault(FAMILY, {})[self.__name__] = self
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the loops."""
+        key, ready = taken(args)
+        run = self.entries.get(key)
+        if run is None:
+            with self.lock:
+                run = self.entries.get(key) or self.machine.deep_or_not(lambda: self.compiled(key))
+                self.entries[key] = run
+            if self.names.get(self.__name__) is self and type(run) is BUILTIN:
+                self.names[self.__name__] = run
+        return run(*ready)
+
+    def compiled(self, key: Any) -> Callable[..., Any]:
+        """Return the loops for arguments of some types."""
+        source = self.machine.source
+        if source is None or key is None:
+            refused[self.__name__, key] = "they are given something else than numbers and arrays"
+            return self.by_numba()
+        try:
+            found = self.code(source, key)
+            called = [self.host(*host) for host in found.hosts]
+            made: Callable[..., Any] = engine().function(
+                found.code, found.symbol, self.__name__, self, called)
+            return made
+        except (*TRANSIENT, RecursionError):
+            raise
+        except Exception as error:
+            refused[self.__name__, key] = reason_of(error)
+            return self.by_numba()
+
+    def code(self, source: Source, key: Any) -> Code:
+        """Return machine code: what is kept, or what LLVM makes of the text."""
+        what = repr((self.__name__, key, engine().state, source.text))
+        stem = hashlib.sha256(what.encode()).hexdigest()[:16]
+        name = f"{self.__name__[:60]}-{stem}"
+        found = source.store.read(name) if source.store is not None else None
+        if found is None:
+            emitted = source.emit(source.text, self.__name__, key)
+            found = Code(engine().compiled(emitted.text), emitted.symbol, tuple(
+                (host.called, host.forms, host.nested) for host in emitted.hosts))
+            if source.store is not None:
+                source.store.write(name, found)
+        return found
+
+    def host(self, called: str, forms: str, nested: bool) -> Callable[..., Any]:
+        """Return what makes a call in Python for the loops."""
+        names = self.names
+        answer = names["answer_of"]
+
+        def call(*args: Any) -> Any:
+            return answer(names[called], forms, nested, *args)
+
+        return call
+
+    def by_numba(self) -> Callable[..., Any]:
+        """Return the loops as numba compiles them. Raises NotCompiledError without it."""
+        found: Callable[..., Any] = self.otherwise(self.names[FAMILY])
+        machine = getattr(found, "machine", None)
+        if isinstance(machine, Machine):
+            machine.function, machine.deeply = self.machine.function, self.machine.deeply
+        return found
+
+
+BUILTIN = type(len)
+
+
+def taken(args: tuple[Any, ...]) -> tuple[tuple[Any, ...] | None, list[Any]]:
+    """Return the machine types of arguments, None if one has none, and them as loops take them."""
+    key: list[Any] = []
+    ready: list[Any] = []
+    for arg in args:
+        number = NUMBERS.get(type(arg))
+        if number is not None:
+            if type(arg) is int and not -(2**63) <= arg < 2**63:
+                raise OverflowError("an integer of more than 64 bits")
+            key.append(number)
+            ready.append(bool(arg) if number == "bool" else arg)
+        elif isinstance(arg, np.ndarray) and arg.ndim and arg.dtype.kind in "fibc":
+            one = plain(arg)
+            key.append((one.dtype.name, one.ndim, one.flags.c_contiguous))
+            ready.append(one)
+        else:
+            return None, list(args)
+    return tuple(key), ready
+
+
+def plain(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return an array of the machine's byte order of which elements lie where loops find them."""
+    is_plain = array.flags.aligned and array.dtype.isnative and not any(
+        step % array.itemsize for step in array.strides)
+    if is_plain and type(array) is np.ndarray:
+        return array
+    found: np.ndarray[Any, Any] = np.array(array, array.dtype.newbyteorder("="), order="C")
+    return found
