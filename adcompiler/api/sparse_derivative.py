@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from adcompiler.runtime import own
 from adcompiler.sparsity.coloring.coloring import Coloring, color
 from adcompiler.sparsity.coloring.decompression import Decompression
 from adcompiler.sparsity.dependences.fingerprints import fingerprint, shape_of
+from adcompiler.sparsity.interpreter.generic import structure_of
 from adcompiler.typed.derivatives import Wanted
 
 MAX_KEPT = 16
@@ -47,6 +49,7 @@ class SparseDerivative(Derivative[P, Any]):
         self.order = order
         self.backend = backend
         self.kept: OrderedDict[Any, Structure] = OrderedDict()
+        self.by_shapes: dict[Any, tuple[frozenset[int], dict[Any, Structure]]] = {}
         self.last: Repeatable | None = None
         self.recording: SparseDerivative[P] | None = self if backend == "record" else None
         self.form: EmittedDerivative[..., Any] = EmittedDerivative(
@@ -75,13 +78,15 @@ class SparseDerivative(Derivative[P, Any]):
     def rules_changed(self) -> None:
         """Forget all structures; called when a rule is registered or removed."""
         self.kept.clear()
+        self.by_shapes.clear()
         self.last = None
 
     def structure(self, *args: Any, **kwargs: Any) -> Structure:
         """Return the pattern and coloring for arguments like these; found once, then kept.
 
-        They depend on the shapes of what is differentiated, and on the values of everything else:
-        other arguments, captured and global variables.
+        They depend on the shapes of the floating arguments, and on the values of everything else:
+        other arguments, captured and global variables; of other floating arguments on where a
+        matrix of them is zero, and on their values where a branch, a subscript or a shape does.
         """
         self = self.as_called(args, kwargs)
         return self.structure_for(*self.arguments(args, kwargs), args, kwargs)
@@ -92,20 +97,56 @@ class SparseDerivative(Derivative[P, Any]):
     ) -> Structure:
         """Return the structure for all arguments, those differentiated among them."""
         wrt = self.form.specialisations.wrt
-        others = [value for i, value in enumerate(values) if i not in wrt]
-        key = shape_of(list(wanted)), fingerprint(others)
+        others = {i: value for i, value in enumerate(values) if i not in wrt}
+        values_of = fingerprint(list(others.values()))
+        key = shape_of(list(wanted)), values_of
         found = self.kept.get(key)
         if found is None or not found.watched.holds():
-            watched = self.watched(wanted, args, kwargs)
-            coloring = self.colored(watched.pattern)
-            found = self.kept[key] = Structure(coloring, Decompression(coloring), watched)
+            found = self.kept[key] = self.found(others, wanted, args, kwargs)
             while len(self.kept) > MAX_KEPT:
                 self.kept.popitem(last=False)
         self.kept.move_to_end(key)
+        return found.used_for(values_of)
+
+    def found(
+        self, others: dict[int, Any], wanted: Sequence[Any], args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Structure:
+        """Return the structure for other arguments of new values: one that is kept, or a new one.
+
+        Where their values decide something the pattern is found anew. If it is one that is kept, or
+        a part of it, that is kept.
+        """
+        shapes = shape_of(list(wanted)), shape_of(list(others.values()))
+        looked, structures = self.by_shapes.setdefault(shapes, (frozenset(), {}))
+
+        def key() -> Any:
+            return fingerprint([
+                value if i in looked else structure_of(value) for i, value in others.items()])
+
+        found: Structure | None = structures.get(key())
+        if found is None or not found.watched.holds():
+            watched = self.watched(wanted, args, kwargs, looked)
+            if not watched.looked <= looked:
+                looked |= watched.looked
+                structures.clear()
+            found = next((
+                replace(one, watched=watched) for one in reversed(structures.values())
+                if one.covers(watched.pattern)), None)
+            if found is None:
+                coloring = self.colored(watched.pattern)
+                found = Structure(coloring, Decompression(coloring), watched)
+            structures[key()] = found
+            while len(structures) > MAX_KEPT:
+                del structures[next(iter(structures))]
+        self.by_shapes[shapes] = looked, structures
+        while len(self.by_shapes) > MAX_KEPT:
+            del self.by_shapes[next(iter(self.by_shapes))]
         return found
 
     def watched(
-        self, wanted: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, wanted: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any],
+        looked: frozenset[int],
     ) -> Watched:
         """Return the pattern for these arguments: found, or given where the function is recorded.
         """
@@ -114,7 +155,8 @@ class SparseDerivative(Derivative[P, Any]):
                 Guard(()), self.primal, args, kwargs, wanted, BY_BACKEND)
         try:
             if self.given is None:
-                return watched_pattern(self.primal, args, kwargs, self.argnums, self.is_second)
+                return watched_pattern(
+                    self.primal, args, kwargs, self.argnums, self.is_second, looked)
             return self.given.watched(self.primal, args, kwargs, self.argnums, wanted)
         except ADError as error:
             if not self.may_record(error):

@@ -27,7 +27,10 @@ MAX_KEPT_NUMBERS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """What stays the same for arguments of these shapes: pattern, coloring, places of nonzeros."""
+    """What stays the same for arguments of these shapes: pattern, coloring, places of nonzeros.
+
+    ``constants`` are for other arguments that hold what ``others`` tells.
+    """
 
     coloring: Coloring
     decompression: Decompression
@@ -35,6 +38,7 @@ class Structure:
     kept_seeds: dict[Any, np.ndarray] = field(default_factory=dict)
     constants: dict[Any, Any] = field(default_factory=dict)
     refused: set[Any] = field(default_factory=set)
+    others: list[Any] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what does not change: whether it still holds cannot be told elsewhere."""
@@ -44,6 +48,23 @@ class Structure:
     def pattern(self) -> Any:
         """The pattern, a CSR array of bool."""
         return self.coloring.pattern
+
+    def used_for(self, others: Any) -> Structure:
+        """Return the structure, used for other arguments that have this fingerprint."""
+        if self.others != [others]:
+            self.constants.clear()
+            self.others[:] = [others]
+        return self
+
+    def covers(self, pattern: Any) -> bool:
+        """Say whether it serves for another pattern: the same one, or one of the entries less.
+
+        It does not if that has less than half of the entries.
+        """
+        mine = self.pattern
+        if mine.shape != pattern.shape or not pattern.nnz <= mine.nnz <= 2 * pattern.nnz:
+            return False
+        return bool(mine.multiply(pattern).nnz == pattern.nnz)
 
     def seeds(self, of_rows: bool, dtype: Any, start: int, stop: int) -> np.ndarray:
         """Return the seeds of some colors of rows or columns; all are kept if they are not large.

@@ -20,6 +20,7 @@ from adcompiler.sparsity.dependences.values import (
 from adcompiler.sparsity.interpreter.control import (
     Arm, Follower, Loop, UnknownError, UnreachedError, attempt, branch, flow_back, meeting,
 )
+from adcompiler.sparsity.interpreter.generic import LookedError, Origins, called
 from adcompiler.sparsity.interpreter.joining import covers, join
 from adcompiler.sparsity.interpreter.lanes.lanes import FEWEST, in_lanes, len_of
 from adcompiler.sparsity.interpreter.program import Program, program_of
@@ -56,16 +57,34 @@ class Machine(Run):
 
     def __init__(
         self, unit: Unit, local: bool, second: bool,
-        programs: dict[Callee, Program] | None = None,
+        programs: dict[Callee, Program] | None = None, sources: Origins | None = None,
+        generic: frozenset[int] = frozenset(),
     ) -> None:
         super().__init__(local, second)
         self.unit = unit
+        self.sources = sources
+        self.generic = generic
         self.layouts = bool(unit.layouts.read)
         self.programs = {} if programs is None else programs
         self.depths: dict[Callee, int] = {}
         self.frames: dict[Callee, Frame] = {}
         self.reads = Reads()
         self.one_by_one: set[types.CodeType] = set()
+
+    # -- generic numbers ----------------------------------------------------------------------
+
+    def looked(self, origins: frozenset[int]) -> None:
+        """Raise LookedError if arguments that decide something are generic numbers."""
+        if not self.generic.isdisjoint(origins):
+            raise LookedError(self.generic & origins)
+
+    def at_generic(
+        self, function: Any, args: tuple[Any, ...], kwargs: Any, origins: frozenset[int]
+    ) -> Any:
+        """Return the result of a call of values that may come from generic numbers."""
+        if self.generic.isdisjoint(origins):
+            return self.call(function, args, kwargs)
+        return called(self, function, args, kwargs, self.generic & origins)
 
     # -- operations ---------------------------------------------------------------------------
 
@@ -209,7 +228,8 @@ class Machine(Run):
         """Return the pattern program of a function called by name."""
         if callee not in self.programs:
             assert callee.function is not None
-            self.programs[callee] = program_of(callee.function, self.unit)
+            self.programs[callee] = program_of(
+                callee.function, self.unit, sources=self.sources)
         return self.programs[callee]
 
     def callee(self, callee: Callee, args: tuple[Any, ...]) -> Any:

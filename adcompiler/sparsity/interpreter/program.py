@@ -23,6 +23,7 @@ from adcompiler.ops.registry import hashable
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.runtime.containers import cell_value
+from adcompiler.sparsity.interpreter.generic import Origins
 from adcompiler.sparsity.interpreter.run import ALWAYS, may_vary
 from adcompiler.sparsity.interpreter.taint import tainted_variables
 from adcompiler.sparsity.interpreter.text import Text
@@ -75,6 +76,9 @@ class Writer(Text):
         return name
 
     def statement(self, statement: Statement) -> None:
+        looked = self.sources.looked(statement)
+        if looked:
+            self.line(f"R.looked({self.constant(looked)})")
         match statement:
             case Let(target, rhs, origin) if target in self.detached and not (
                 isinstance(rhs, Update)  # of storage that was there before
@@ -269,6 +273,10 @@ class Writer(Text):
             return f"{self.machine}.callee({self.constant(func.value)}, ({given}))"
         if isinstance(func, Const) and func.value is cell_value:
             return f"{self.machine}.read_cell({given})"
+        origins = self.sources.of(*args, *(atom for _, atom in kwargs))
+        if origins and isinstance(func, Const):
+            return (f"{self.machine}.at_generic({self.atom(func)}, ({given}), {{{named}}}, "
+                    f"{self.constant(origins)})")
         if through or not isinstance(func, Const) or (
             hashable(func.value) and func.value in ALWAYS
         ):
@@ -327,11 +335,12 @@ STATEFUL = (next, iter, zip, enumerate, reversed, map, filter)
 
 def program_of(
     function: Function, unit: Unit, inputs: Collection[Var] | None = None,
-    with_dead_code: bool = False,
+    with_dead_code: bool = False, sources: Origins | None = None,
 ) -> Program:
     """Return the pattern program of a function.
 
     ``inputs`` are the parameters that may depend on the inputs, by default all of them.
+    ``sources`` tells which of the arguments that may be generic values come from.
     With ``with_dead_code`` it computes even what its result does not need.
     """
     body = function.body
@@ -342,7 +351,9 @@ def program_of(
             body = dead_code(common_subexpressions(body, purity), purity)
     params = [p.var for p in function.params] + list(function.captures)
     tainted = tainted_variables(body, params if inputs is None else inputs)
-    writer = Writer(tainted, frozenset(unit.writes.detached), purity)
+    writer = Writer(
+        tainted, frozenset(unit.writes.detached), purity,
+        Origins(unit, function, ()) if sources is None else sources)
     text = writer.function(replace(function, body=body))
     filename = f"<pattern {next(NUMBERS)} of {function.name}>"
     namespace = dict(writer.values)

@@ -84,11 +84,13 @@ class Run:
     of a branch that is being followed, ``owned`` what was copied in it: nothing else may be
     written into there. ``doubts`` counts what might raise an exception, as values are not known.
     ``stored`` holds what was assigned to global variables, which stay as they are. ``layouts``:
-    the meaning of the program depends on how arrays lie in memory.
+    the meaning of the program depends on how arrays lie in memory. ``generic`` are the positions
+    of the arguments in the place of which are generic numbers.
     """
 
     def __init__(self, local: bool, second: bool) -> None:
         self.local = local
+        self.generic: frozenset[int] = frozenset()
         self.layouts = False
         self.second = second
         self.records: list[Record] = []

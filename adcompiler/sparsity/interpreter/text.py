@@ -9,6 +9,7 @@ from typing import Any
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.ir.nodes import Atom, Origin, Star, Var
+from adcompiler.sparsity.interpreter.generic import Origins
 from adcompiler.structs import dataclass
 
 
@@ -22,6 +23,7 @@ class Text:
     tainted: frozenset[Var]
     detached: frozenset[Var]
     purity: Purity
+    sources: Origins
     machine: str = "R"
     rows: list[str] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)

@@ -11,6 +11,7 @@ import numpy as np
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.sparsity.dependences.index_sets import Array
 from adcompiler.sparsity.dependences.values import Dependent, has_dependents
+from adcompiler.sparsity.interpreter.generic import called, filled
 from adcompiler.sparsity.interpreter.lanes.lane_numbers import computed, is_number
 from adcompiler.sparsity.interpreter.lanes.lane_values import (
     BailError, Lane, LaneRange, Level, Sum, Written, is_uniform,
@@ -88,6 +89,22 @@ class Operations:
         if not has_dependents(values):
             return Lane(self.level, computed(function, values, self.level.size))
         return self.depending(function, values)
+
+    def at_generic(
+        self, function: Any, args: tuple[Any, ...], kwargs: Any, origins: frozenset[int]
+    ) -> Any:
+        """Return the results of a call in all lanes of what may come from generic numbers."""
+        generic = self.run.generic & origins
+        if not generic:
+            return self.call(function, args, kwargs)
+        if is_uniform(args) and is_uniform(dict(kwargs)):
+            return called(self.run, function, args, kwargs, generic)
+        found = self.call(function, args, kwargs)
+        if not isinstance(found, Lane) or isinstance(found.value, Dependent):
+            return found
+        if found.value.dtype.kind not in "fc":
+            raise BailError
+        return Lane(found.level, filled(found.value, None, None, generic))
 
     def depending(self, function: Any, values: tuple[Any, ...]) -> Lane:
         """Return the results of a function of numbers that depend on the inputs."""
