@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from adcompiler.runtime.external import ExternalFunction, bump, external
     from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity
     from adcompiler.ops.classify import classify
-    from adcompiler.api.sparse import sparse_hessian, sparse_jacobian
+    from adcompiler.api.sparse import sparse_hessian, sparse_jacobian, value_and_sparse_jacobian
+    from adcompiler.api.lagrangians import lagrangian
     from adcompiler.rulekit import (
         NoTangent, PullbackMemory, Signature, ZeroTangent, alias, apply_frule, apply_rrule,
         augmented_primal, bilinear, clear_new_rule_hooks, facts, frule, intercept, linear,
@@ -43,11 +44,11 @@ __all__ = [
     "bump", "checkpoint", "checkpoint_loop", "classify", "clear_new_rule_hooks", "color",
     "compiled", "complex_jacobian", "derivative", "elementwise_grad", "external", "facts", "fmad",
     "frule", "grad", "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept",
-    "jacfwd", "jacobian", "jacobian_sparsity", "jacrev", "jet", "jvp", "linear", "linearize",
-    "no_grad", "non_differentiable", "nth_derivative", "on_new_rule", "opt_out", "preprocess",
-    "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule", "sensitivity",
-    "source", "sparse_hessian", "sparse_jacobian", "stop_gradient", "taylor", "unionise",
-    "value_and_grad", "vhp", "vjp",
+    "jacfwd", "jacobian", "jacobian_sparsity", "jacrev", "jet", "jvp", "lagrangian", "linear",
+    "linearize", "no_grad", "non_differentiable", "nth_derivative", "on_new_rule", "opt_out",
+    "preprocess", "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule",
+    "sensitivity", "source", "sparse_hessian", "sparse_jacobian", "stop_gradient", "taylor", "unionise",
+    "value_and_grad", "value_and_sparse_jacobian", "vhp", "vjp",
 ]
 
 _HOMES: dict[str, tuple[str, ...]] = {
@@ -58,7 +59,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "value_and_grad", "vhp", "vjp",
     ),
     "api.patterns": ("hessian_sparsity", "jacobian_sparsity"),
-    "api.sparse": ("sparse_hessian", "sparse_jacobian"),
+    "api.sparse": ("sparse_hessian", "sparse_jacobian", "value_and_sparse_jacobian"),
+    "api.lagrangians": ("lagrangian",),
     "errors": (
         "ADError", "InternalError", "MissingPrimalError", "MissingRuleError", "RuleError",
         "SourceNotFoundError", "UnsupportedError",

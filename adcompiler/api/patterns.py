@@ -44,7 +44,7 @@ def jacobian_sparsity(
     function: Callable[..., Any], *args: Any, argnums: Asked = None,
     mode: str = "global", detector: Global | None = None, **kwargs: Any,
 ) -> Any:
-    """Return the sparsity pattern of the Jacobian of ``function``, a boolean CSR matrix.
+    """Return the sparsity pattern of the Jacobian of ``function``, a boolean ``csr_array``.
 
     It has a row for each number in the result (arrays in C order, items of containers one after
     the other) and a column for each real number in the arguments ``argnums`` (by default the
@@ -79,7 +79,7 @@ def hessian_sparsity(
     function: Callable[..., Any], *args: Any, argnums: Asked = 0, mode: str = "global",
     shared: bool = False, detector: Global | None = None, **kwargs: Any,
 ) -> Any:
-    """Return the sparsity pattern of the Hessian of ``function``, a symmetric boolean CSR matrix.
+    """Return the sparsity pattern of the Hessian of ``function``, a symmetric boolean ``csr_array``.
 
     ``function`` returns one number. Rows and columns are the real numbers in the arguments
     ``argnums``; ``mode`` and ``detector`` are those of ``jacobian_sparsity``. With ``shared``
@@ -129,7 +129,7 @@ class Watched:
 
 def watched_pattern(
     function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], argnums: Argnums,
-    second: bool, looked: frozenset[int] = frozenset(),
+    second: bool, looked: frozenset[int] = frozenset(), mode: str = "global",
 ) -> Watched:
     """Return the pattern of a Jacobian or a Hessian, and how to tell whether it still holds.
 
@@ -138,7 +138,7 @@ def watched_pattern(
     """
     guard = refuse_written(function, args, kwargs, argnums)
     patterns = patterns_of(function, argnums)
-    value, inputs, machine = patterns.run(args, kwargs, "global", second, looked=looked)
+    value, inputs, machine = patterns.run(args, kwargs, mode, second, looked=looked)
     found = finished(
         lambda: hessian(machine, value, inputs.columns, False) if second
         else jacobian(value, inputs.columns), function, argnums,

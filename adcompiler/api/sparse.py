@@ -15,13 +15,14 @@ import numpy as np
 from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.derivative import P
 from adcompiler.api.emitted import Argnums, EmittedDerivative
-from adcompiler.api.given_patterns import Given, given
+from adcompiler.api.given_patterns import given
 from adcompiler.api.keywords import suggesting
-from adcompiler.api.sparse_derivative import SparseDerivative
+from adcompiler.api.sparse_derivative import Settings, SparseDerivative
 from adcompiler.api.sparse_structure import Repeatable, Structure, repeatable
 from adcompiler.dispatch import AtPoint, Compiled, Options
 from adcompiler.runtime.batches import seed_of
 from adcompiler.sparsity.coloring.coloring import Coloring, color
+from adcompiler.sparsity.coloring.decompression import Data
 from adcompiler.sparsity.coloring.flattening import (
     flat, is_column, is_row, leaves, real_dtype, unflat,
 )
@@ -40,10 +41,10 @@ class SparseJacobian(SparseDerivative[P]):
     mode = "sparse_jacobian"
 
     def __init__(
-        self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str,
-        backend: str = "python", given: Given | None = None,
+        self, function: Callable[..., Any], argnums: Argnums, settings: Settings
     ) -> None:
-        super().__init__(function, argnums, kind, order, backend, given)
+        super().__init__(function, argnums, settings)
+        backend = self.backend
         self.forward: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("forward", self.argnums, batched=True, backend=backend))
         self.fixed: EmittedDerivative[..., Any] = EmittedDerivative(
@@ -92,7 +93,7 @@ class SparseJacobian(SparseDerivative[P]):
         if coloring.column_count:
             at = self.fixed(*args, **kwargs)
             columns = self.columns(found, at, wanted, dtype)
-        if not (kwargs or found.watched.why) and (
+        if not (kwargs or found.watched.why or self.settings.mode == "local") and (
             columns is not None or not coloring.column_count
         ):
             self.last = repeatable(found, at, args, self.form.specialisations.wrt)
@@ -116,8 +117,8 @@ class SparseJacobian(SparseDerivative[P]):
                 return flat(back, wanted, len(seeds), dtype, is_column)
 
             rows = found.swept(True, real_dtype(value, is_row), reverse)
-        return self.tested(
-            found.decompression.matrix(columns, rows, out, dtype), wanted, dtype, args, kwargs)
+        data = found.decompression.values(columns, rows, dtype)
+        return self.returned(found, data, out, wanted, dtype, args, kwargs)
 
     def along(
         self, direction: np.ndarray, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
@@ -156,10 +157,10 @@ class SparseHessian(SparseDerivative[P]):
     mode = "sparse_hessian"
 
     def __init__(
-        self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str,
-        backend: str = "python", given: Given | None = None,
+        self, function: Callable[..., Any], argnums: Argnums, settings: Settings
     ) -> None:
-        super().__init__(function, argnums, kind, order, backend, given)
+        super().__init__(function, argnums, settings)
+        backend = self.backend
         s = self.form.specialisations
         positions: Any = tuple(i - len(s.target.first) for i in s.wrt)
         if s.single:
@@ -196,7 +197,7 @@ class SparseHessian(SparseDerivative[P]):
                 products = found.along(at, wanted, dtype, lambda result, count: flat(
                     self.several(result[1] if at.with_value else result), wanted, count, dtype,
                     is_column))
-            if products is not None and not kwargs:
+            if products is not None and not kwargs and self.settings.mode == "global":
                 self.last = repeatable(found, at, args, self.form.specialisations.wrt)
         if found.coloring.column_count and products is None:
             push = self.products(*args, **kwargs)
@@ -206,8 +207,8 @@ class SparseHessian(SparseDerivative[P]):
                 return flat(along, wanted, len(seeds), dtype, is_column)
 
             products = found.swept(False, dtype, forward)
-        return self.tested(
-            found.decompression.matrix(products, products, out, dtype), wanted, dtype, args, kwargs)
+        data = found.decompression.values(products, products, dtype)
+        return self.returned(found, data, out, wanted, dtype, args, kwargs)
 
     def along(
         self, direction: np.ndarray, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
@@ -226,87 +227,132 @@ def code_for(
     return s.find(s.values(derivative.bound(*args, **kwargs)))[0]
 
 
+class ValueAndSparseJacobian(SparseJacobian[P]):
+    """A function's value and its sparse Jacobian; see ``value_and_sparse_jacobian``."""
+
+    def __init__(
+        self, function: Callable[..., Any], argnums: Argnums, settings: Settings
+    ) -> None:
+        super().__init__(function, argnums, settings)
+        self.valued: Callable[..., Any] = self.primal if self.backend in ("python", "record") else (
+            EmittedDerivative(function, Options("primal", (), backend=self.backend)))
+
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> tuple[Any, Any]:
+        """Return the value and the Jacobian, written into ``out`` if given."""
+        matrix = super().__call__(*args, out=out, **kwargs)
+        return self.valued(*args, **kwargs), matrix
+
+    def values(self, *args: Any, out: np.ndarray | None = None, **kwargs: Any) -> np.ndarray:
+        found: np.ndarray = super().__call__(*args, out=Data if out is None else out, **kwargs)
+        return found
+
+
+def made(
+    make: Callable[..., Any], function: Callable[..., Any] | None, argnums: Asked,
+    settings: Settings,
+) -> Any:
+    """Return a sparse derivative; without a function, what makes one of it."""
+    if function is None:
+        return lambda f: made(make, f, argnums, settings)
+    return make(function, stated(function, argnums), settings)
+
+
 @overload
 def sparse_jacobian(
     function: None = None, argnums: Asked = 0, *, kind: str = "auto",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
-    check: bool = True,
+    check: bool = True, format: str = "csr", mode: str = "global",
 ) -> Callable[[Callable[P, Any]], SparseJacobian[P]]: ...
 @overload
 def sparse_jacobian(
     function: Callable[P, Any], argnums: Asked = 0, *, kind: str = "auto",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
-    check: bool = True,
+    check: bool = True, format: str = "csr", mode: str = "global",
 ) -> SparseJacobian[P]: ...
 @suggesting
 def sparse_jacobian(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, kind: str = "auto",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
-    check: bool = True,
+    check: bool = True, format: str = "csr", mode: str = "global",
 ) -> Any:
-    """Return a function that computes the Jacobian of ``function`` as a ``scipy.sparse.csr_array``.
+    """Return a function that computes the Jacobian of ``function`` as a sparse array of SciPy.
 
     It has a row for each number in the result and a column for each real number in the arguments
-    ``argnums``, as ``jacobian_sparsity`` orders them. Every call for arguments of the same shapes
-    gives a matrix of the same structure, in which zeros may be stored; ``out=`` takes such a matrix
-    to be filled. ``kind`` is ``"column"`` (forward mode), ``"row"`` (reverse mode),
-    ``"bidirectional"``, or ``"auto"``: what needs the fewest sweeps; ``order`` that of the greedy
-    coloring. The pattern depends on the values of other arguments and of captured variables:
-    it is found anew where these change. ``prepare(*args)`` finds it ahead.
+    ``argnums``, as ``jacobian_sparsity`` orders them, and the dtype of the arguments. ``format`` is
+    that of the array: ``"csr"``, ``"csc"`` or ``"coo"``. Every call for arguments of the same
+    shapes gives a matrix of the same structure, in which zeros may be stored; ``out=`` takes such a
+    matrix, or a vector for its nonzeros, to be filled. ``coordinates(*args)`` are their rows and
+    columns, ``values(*args)`` the nonzeros alone. ``kind`` is ``"column"`` (forward mode),
+    ``"row"`` (reverse mode), ``"bidirectional"``, or ``"auto"``: what needs the fewest sweeps;
+    ``order`` that of the greedy coloring. ``prepare(*args)`` finds pattern and coloring ahead.
+    With ``mode="local"`` the pattern is that at the arguments, found anew at each point; it has
+    fewer entries where much vanishes there.
     With ``backend="native"`` the derivatives along all colors are computed by machine loops.
 
     ``pattern`` states the pattern, a dense or sparse matrix of which the nonzeros count, or a tuple
     of the rows and of the columns of these; then none is computed. One that lacks a nonzero of the
     Jacobian makes others wrong, so each matrix is tested against one more derivative, along a fixed
     direction, which raises WrongPatternError. ``check=False`` leaves that out. ValueError is raised
-    for a pattern of another shape.
+    for a pattern of another shape, and for other words.
 
     Can be used as a decorator. Raises UnsupportedError for code that cannot be followed.
     """
-    if function is None:
-        return lambda f: sparse_jacobian(
-            f, argnums, kind=kind, order=order, backend=backend, pattern=pattern, check=check)
-    return SparseJacobian(
-        function, stated(function, argnums), kind, order, backend, given(pattern, check))
+    return made(SparseJacobian, function, argnums, Settings(
+        kind, order, backend, given(pattern, check), format, mode=mode))
+
+
+@suggesting
+def value_and_sparse_jacobian(
+    function: Callable[..., Any] | None = None, argnums: Asked = 0, *, kind: str = "auto",
+    order: str = "smallest_last", backend: str = "python", pattern: Any = None,
+    check: bool = True, format: str = "csr", mode: str = "global",
+) -> Any:
+    """Return a function that computes the value of ``function`` and its sparse Jacobian, a pair.
+
+    Everything is as for ``sparse_jacobian``, whose methods it has. The value takes one evaluation
+    of the function, by ``backend``.
+    """
+    return made(ValueAndSparseJacobian, function, argnums, Settings(
+        kind, order, backend, given(pattern, check), format, mode=mode))
 
 
 @overload
 def sparse_hessian(
     function: None = None, argnums: Asked = 0, *, kind: str = "star",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
-    check: bool = True,
+    check: bool = True, format: str = "csr", triangle: str | None = None, mode: str = "global",
 ) -> Callable[[Callable[P, Any]], SparseHessian[P]]: ...
 @overload
 def sparse_hessian(
     function: Callable[P, Any], argnums: Asked = 0, *, kind: str = "star",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
-    check: bool = True,
+    check: bool = True, format: str = "csr", triangle: str | None = None, mode: str = "global",
 ) -> SparseHessian[P]: ...
 @suggesting
 def sparse_hessian(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, kind: str = "star",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
-    check: bool = True,
+    check: bool = True, format: str = "csr", triangle: str | None = None, mode: str = "global",
 ) -> Any:
-    """Return a function that computes the Hessian of ``function`` as a ``scipy.sparse.csr_array``.
+    """Return a function that computes the Hessian of ``function`` as a sparse array of SciPy.
 
     ``function`` returns one real number. ``kind`` is ``"star"`` (every entry is read from a
     product with the Hessian), ``"acyclic"`` (fewer products, entries by substitution) or
-    ``"column"`` (symmetry is not used). Everything else is as for ``sparse_jacobian``; a
-    ``pattern`` that is given is symmetric, or one of its triangles, or ValueError is raised.
+    ``"column"`` (symmetry is not used). With ``triangle="lower"`` or ``"upper"`` only that
+    triangle, with the diagonal, is returned, as solvers ask for it. Everything else is as for
+    ``sparse_jacobian``; a ``pattern`` that is given is symmetric, or one of its triangles, or
+    ValueError is raised.
     """
-    if function is None:
-        return lambda f: sparse_hessian(
-            f, argnums, kind=kind, order=order, backend=backend, pattern=pattern, check=check)
     if kind not in ("star", "acyclic", "column"):
         raise ValueError(f"kind is one of star, acyclic, column, not {kind!r}")
-    return SparseHessian(
-        function, stated(function, argnums), kind, order, backend, given(pattern, check, True))
+    return made(SparseHessian, function, argnums, Settings(
+        kind, order, backend, given(pattern, check, True), format, triangle, mode))
 
 
-ONLY_OUTSIDE.update({sparse_jacobian: "jacobian", sparse_hessian: "hessian"})
+ONLY_OUTSIDE.update({
+    sparse_jacobian: "jacobian", value_and_sparse_jacobian: "jacobian", sparse_hessian: "hessian"})
 
 __all__ = [
-    "SparseDerivative", "SparseHessian", "SparseJacobian", "Structure", "sparse_hessian",
-    "sparse_jacobian",
+    "SparseDerivative", "SparseHessian", "SparseJacobian", "Structure", "ValueAndSparseJacobian",
+    "sparse_hessian", "sparse_jacobian", "value_and_sparse_jacobian",
 ]

@@ -8,11 +8,13 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.fallback import BY_BACKEND, because, may_record, tell_recorded
 from adcompiler.api.given_patterns import Given
+from adcompiler.api.pattern_programs import MODES
 from adcompiler.api.patterns import Watched, watched_pattern, writes
 from adcompiler.api.sparse_source import SparseModule
 from adcompiler.api.sparse_structure import Repeatable, Structure
@@ -20,16 +22,40 @@ from adcompiler.dispatch import Compiled, Options
 from adcompiler.dispatch.guards import Guard
 from adcompiler.dispatch.source_text import SourceText
 from adcompiler.dispatch.written import as_written, sees_calls
-from adcompiler.errors import ADError
+from adcompiler.errors import ADError, not_one_of
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import own
 from adcompiler.sparsity.coloring.coloring import Coloring, color
-from adcompiler.sparsity.coloring.decompression import Decompression
+from adcompiler.sparsity.coloring.decompression import FORMATS, TRIANGLES, Data, Decompression
 from adcompiler.sparsity.dependences.fingerprints import fingerprint, shape_of
 from adcompiler.sparsity.interpreter.generic import structure_of
+from adcompiler.structs import dataclass
 from adcompiler.typed.derivatives import Wanted
 
 MAX_KEPT = 16
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a sparse derivative is found, and in which form it is returned."""
+
+    kind: str = "auto"
+    order: str = "smallest_last"
+    backend: str = "python"
+    given: Given | None = None
+    form: str = "csr"
+    triangle: str | None = None
+    mode: str = "global"
+
+    def __post_init__(self) -> None:
+        for name, value, possible in (
+            ("format", self.form, FORMATS), ("triangle", self.triangle, TRIANGLES),
+            ("mode", self.mode, MODES),
+        ):
+            if value not in possible:
+                raise ValueError(not_one_of(name, str(value), map(str, possible)))
+        if self.mode == "local" and self.given is not None:
+            raise ValueError("a pattern that is given is not found, whatever the mode")
 
 
 class SparseDerivative(Derivative[P, Any]):
@@ -39,19 +65,19 @@ class SparseDerivative(Derivative[P, Any]):
     options: Wanted
 
     def __init__(
-        self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str,
-        backend: str = "python", given: Given | None = None,
+        self, function: Callable[..., Any], argnums: Argnums, settings: Settings
     ) -> None:
-        self.given, self.is_tested = given, given is not None and given.check
+        self.settings = settings
+        self.given = given = settings.given
+        self.is_tested = given is not None and given.check
         self.argnums = tuple(argnums) if isinstance(argnums, list) else argnums
         super().__init__(function, Wanted(self.mode, self.argnums))
-        self.kind = kind
-        self.order = order
-        self.backend = backend
+        self.kind, self.order, self.backend = settings.kind, settings.order, settings.backend
         self.kept: OrderedDict[Any, Structure] = OrderedDict()
         self.by_shapes: dict[Any, tuple[frozenset[int], dict[Any, Structure]]] = {}
         self.last: Repeatable | None = None
-        self.recording: SparseDerivative[P] | None = self if backend == "record" else None
+        self.recording: SparseDerivative[P] | None = (
+            self if self.backend == "record" else None)
         self.form: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("vjp", self.argnums))
         if any(self.form.specialisations.parts):
@@ -61,8 +87,7 @@ class SparseDerivative(Derivative[P, Any]):
         REGISTRY.watch(self)
 
     def made_of(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return type(self), (
-            self.primal, self.argnums, self.kind, self.order, self.backend, self.given)
+        return type(self), (self.primal, self.argnums, self.settings)
 
     def as_called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Self:
         """Return the derivative for calls that are written like this one."""
@@ -71,8 +96,7 @@ class SparseDerivative(Derivative[P, Any]):
         key = (len(args), *kwargs)
         if key not in self.written:
             made, argnums = as_written(self.primal, self.argnums, len(args), tuple(kwargs))
-            self.written[key] = type(self)(
-                made, argnums, self.kind, self.order, self.backend, self.given)
+            self.written[key] = type(self)(made, argnums, self.settings)
         return self.written[key]
 
     def rules_changed(self) -> None:
@@ -99,30 +123,32 @@ class SparseDerivative(Derivative[P, Any]):
         wrt = self.form.specialisations.wrt
         others = {i: value for i, value in enumerate(values) if i not in wrt}
         values_of = fingerprint(list(others.values()))
-        key = shape_of(list(wanted)), values_of
+        point = fingerprint(wanted) if self.settings.mode == "local" else ()
+        key = shape_of(list(wanted)), values_of, point
         found = self.kept.get(key)
         if found is None or not found.watched.holds():
-            found = self.kept[key] = self.found(others, wanted, args, kwargs)
+            found = self.kept[key] = self.found(others, wanted, point, args, kwargs)
             while len(self.kept) > MAX_KEPT:
                 self.kept.popitem(last=False)
         self.kept.move_to_end(key)
         return found.used_for(values_of)
 
     def found(
-        self, others: dict[int, Any], wanted: Sequence[Any], args: tuple[Any, ...],
+        self, others: dict[int, Any], wanted: Sequence[Any], point: Any, args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Structure:
         """Return the structure for other arguments of new values: one that is kept, or a new one.
 
-        Where their values decide something the pattern is found anew. If it is one that is kept, or
-        a part of it, that is kept.
+        Where their values decide something the pattern is found anew, and a local one at each
+        ``point``. If it is one that is kept, or a part of it, that is kept.
         """
         shapes = shape_of(list(wanted)), shape_of(list(others.values()))
         looked, structures = self.by_shapes.setdefault(shapes, (frozenset(), {}))
 
         def key() -> Any:
-            return fingerprint([
-                value if i in looked else structure_of(value) for i, value in others.items()])
+            return point, fingerprint([
+                value if i in looked or point else structure_of(value)
+                for i, value in others.items()])
 
         found: Structure | None = structures.get(key())
         if found is None or not found.watched.holds():
@@ -135,7 +161,8 @@ class SparseDerivative(Derivative[P, Any]):
                 if one.covers(watched.pattern)), None)
             if found is None:
                 coloring = self.colored(watched.pattern)
-                found = Structure(coloring, Decompression(coloring), watched)
+                found = Structure(coloring, Decompression(
+                    coloring, self.settings.form, self.settings.triangle), watched)
             structures[key()] = found
             while len(structures) > MAX_KEPT:
                 del structures[next(iter(structures))]
@@ -156,7 +183,8 @@ class SparseDerivative(Derivative[P, Any]):
         try:
             if self.given is None:
                 return watched_pattern(
-                    self.primal, args, kwargs, self.argnums, self.is_second, looked)
+                    self.primal, args, kwargs, self.argnums, self.is_second, looked,
+                    self.settings.mode)
             return self.given.watched(self.primal, args, kwargs, self.argnums, wanted)
         except ADError as error:
             if not self.may_record(error):
@@ -166,7 +194,7 @@ class SparseDerivative(Derivative[P, Any]):
                 raise
             tell_recorded(self.form.specialisations.target, error)
             self.recording = self.recording or type(self)(
-                self.primal, self.argnums, self.kind, self.order, "record", self.given)
+                self.primal, self.argnums, replace(self.settings, backend="record"))
             return self.given.depending_on(
                 Guard(()), self.primal, args, kwargs, wanted, because(error))
 
@@ -183,7 +211,10 @@ class SparseDerivative(Derivative[P, Any]):
         return found.watched.why or self.swept(found.coloring).why_recorded(*args, **kwargs)
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-        """Return the derivative at the arguments, a CSR array, written into ``out`` if given."""
+        """Return the derivative at the arguments, a sparse array, written into ``out`` if given.
+
+        ``out`` is such an array of an earlier call, or a vector for the nonzeros.
+        """
         self = self.as_called(args, kwargs)
         if self.last is not None and not kwargs and not self.is_tested:
             again = self.repeated(self.last, args, out)
@@ -242,7 +273,7 @@ class SparseDerivative(Derivative[P, Any]):
         self = self.as_called(args, kwargs)
         if self.backend != "python":
             made = type(self)(
-                self.primal, self.argnums, self.kind, self.order, given=self.given)
+                self.primal, self.argnums, replace(self.settings, backend="python"))
             return made.source_for(*args, **kwargs)
         values, wanted = self.arguments(args, kwargs)
         found = self.structure_for(values, wanted, args, kwargs)
@@ -256,16 +287,41 @@ class SparseDerivative(Derivative[P, Any]):
         """Return the code of the forward and reverse sweeps needed, and what the function gives."""
         raise NotImplementedError
 
-    def tested(
-        self, matrix: Any, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+    def returned(
+        self, found: Structure, data: np.ndarray, out: Any, wanted: Sequence[Any], dtype: Any,
+        args: tuple[Any, ...], kwargs: dict[str, Any],
     ) -> Any:
-        """Return a matrix, tested if its pattern was given; WrongPatternError if that is wrong."""
+        """Return the nonzeros as they are asked for, tested if the pattern was given.
+
+        Raises WrongPatternError if that is wrong.
+        """
         if self.given is not None and self.is_tested:
+            matrix = found.decompression.put(data, None)
+            if self.settings.triangle is not None:
+                matrix = matrix + matrix.T - sp.dia_array(
+                    (matrix.diagonal()[None], [0]), shape=matrix.shape)
             direction = self.given.direction(matrix.shape[1], dtype)
             self.given.verify(
                 matrix, direction, self.along(direction, wanted, dtype, args, kwargs))
-        return matrix
+        return found.decompression.put(data, out)
+
+    def values(self, *args: Any, out: np.ndarray | None = None, **kwargs: Any) -> np.ndarray:
+        """Return the nonzeros at the arguments, a vector, in the order of ``coordinates``.
+
+        They are written into ``out``, a vector of as many floats, if given. Raises ValueError for
+        one of another length.
+        """
+        found: np.ndarray = self(*args, out=Data if out is None else out, **kwargs)
+        return found
+
+    def coordinates(self, *args: Any, **kwargs: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows and the columns of the nonzeros, vectors of integers counted from 0.
+
+        They are in the order of the ``format``, and the same at all arguments of a structure.
+        """
+        structure = self.structure(*args, **kwargs)
+        shown = structure.decompression.shown.tocoo()
+        return shown.row.copy(), shown.col.copy()
 
     def along(
         self, direction: np.ndarray, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],

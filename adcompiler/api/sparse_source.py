@@ -67,10 +67,16 @@ class SparseModule:
 
     def text(self, forward: Compiled | None, reverse: Compiled | None, value: Any) -> str:
         """Return the module; ``value`` is the function's result where it is pulled back."""
-        pattern = self.coloring.pattern
+        shown = self.decompression.shown
         self.emitted = "".join(one.text for one in (forward, reverse) if one is not None)
-        self.array("INDPTR", pattern.indptr)
-        self.array("INDICES", pattern.indices)
+        places = "(ROWS, COLUMNS)"
+        if shown.format == "coo":
+            self.array("ROWS", shown.row)
+            self.array("COLUMNS", shown.col)
+        else:
+            places = "INDICES, INDPTR"
+            self.array("INDPTR", shown.indptr)
+            self.array("INDICES", shown.indices)
         names = [p.name for p in self.s.parameters]
         if not LOCAL.isdisjoint(names):
             self.body.append(f"arguments = [{', '.join(names)}]")
@@ -84,7 +90,7 @@ class SparseModule:
             parts.append("rows")
         self.read(parts)
         self.body.append(
-            f"return sp.csr_array((data, INDICES, INDPTR), shape={tuple(pattern.shape)})")
+            f"return sp.{shown.format}_array((data, {places}), shape={tuple(shown.shape)})")
         return self.assembled()
 
     # -- parts of the function ---------------------------------------------------------------
@@ -192,7 +198,7 @@ class SparseModule:
         """Write how the nonzeros are read from the compressed derivatives."""
         found = self.decompression
         if not parts:
-            self.body.append(f'data = np.zeros({found.row.size}, "{self.dtype.name}")')
+            self.body.append(f'data = np.zeros({found.shown.nnz}, "{self.dtype.name}")')
         elif self.coloring.kind == "acyclic":
             self.substituted()
         else:
@@ -221,6 +227,9 @@ class SparseModule:
             "    columns[COLORS[hub], leaf] -= found",
             "    columns[COLORS[leaf], hub] -= found",
         ]
+        if not isinstance(found.chosen, slice):
+            self.array("CHOSEN", found.chosen)
+            self.body.append("data = data[CHOSEN]")
 
     # -- names ---------------------------------------------------------------------------------
 
@@ -319,7 +328,7 @@ class SparseModule:
 
     def assembled(self) -> str:
         """Return the whole module."""
-        pattern = self.coloring.pattern
+        pattern = self.decompression.shown
         own = f"{self.name}_sparse_{self.kind.lower()}"
         names = ", ".join(self.s.parameters[i].name for i in self.s.wrt)
         shape = f"{pattern.shape[0]} x {pattern.shape[1]}, {pattern.nnz} nonzeros"

@@ -12,6 +12,7 @@ import numpy as np
 from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.jacobians import Jacobian
 from adcompiler.api.sparse import SparseJacobian
+from adcompiler.api.sparse_derivative import Settings
 from adcompiler.dispatch.trees import check_real, size_of, unit_batches
 from adcompiler.parallel.running import AHEAD, in_order
 from adcompiler.runtime import own
@@ -74,7 +75,8 @@ def sparse_jacobian(
     Pattern and coloring are found here, and kept; ``at_once`` colors are computed in one sweep, by
     default an eighth of them.
     """
-    whole: SparseJacobian[...] = SparseJacobian(function, argnums, kind, order)
+    whole: SparseJacobian[...] = SparseJacobian(
+        function, argnums, Settings(kind, order))
 
     def found(*args: Any, **kwargs: Any) -> Any:
         """Return the Jacobian at the arguments, a CSR array."""

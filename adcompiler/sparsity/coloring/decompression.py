@@ -14,42 +14,56 @@ from adcompiler.sparsity.coloring.coloring import (
 from adcompiler.sparsity.coloring.kernels import substitution_kernel, substitution_order_kernel
 
 
+FORMATS = ("csr", "csc", "coo")
+"""Formats of ``scipy.sparse`` that matrices are made in; coordinates are in the order of rows."""
+TRIANGLES = (None, "lower", "upper")
+
+
+class Data:
+    """Stands for an ``out`` that asks for the nonzeros alone, as a new vector."""
+
+
 class Decompression:
     """Where in the compressed derivatives each nonzero of a matrix is found; made once.
 
+    The matrix is made in a ``form`` of ``FORMATS``, of a ``triangle`` (with the diagonal) or whole.
     ``forward`` below has one row for each color of columns: the sum of the matrix's columns of
     that color, shape (column_count, rows of the matrix). ``reverse`` has one for each color of
     rows, shape (row_count, columns of the matrix).
     """
 
-    def __init__(self, coloring: Coloring) -> None:
+    def __init__(
+        self, coloring: Coloring, form: str = "csr", triangle: str | None = None
+    ) -> None:
         self.coloring = coloring
         self.pattern = coloring.pattern
         self.row, self.column = entries(self.pattern)
         self.known_places: dict[Any, np.ndarray] = {}
+        self.chosen = chosen_entries(self.row, self.column, form, triangle)
         if coloring.kind == "acyclic":
             self._substitution()
         else:
-            self._places()
+            self.at = self._places()[self.chosen]
+        self.shown = self.pattern if form == "csr" and triangle is None else in_form(
+            self.row[self.chosen], self.column[self.chosen], self.pattern.shape, form)
 
-    def _places(self) -> None:
-        """Find out where in the numbers read forward, and behind them in reverse, nonzeros are."""
+    def _places(self) -> np.ndarray:
+        """Return where in the numbers read forward, and behind them in reverse, nonzeros are."""
         coloring = self.coloring
         height, width = self.pattern.shape
         row, column = self.row, self.column
         color_of_column, color_of_row = coloring.columns[column], coloring.rows[row]
         forward = color_of_column * height + row
         if coloring.kind == "column":
-            self.at = forward
-        elif coloring.kind == "row":
-            self.at = color_of_row * width + column
+            return np.asarray(forward)
+        if coloring.kind == "row":
+            return np.asarray(color_of_row * width + column)
+        direct = is_alone(row, color_of_column, coloring.column_count)
+        if coloring.kind == "star":
+            otherwise = coloring.columns[row] * height + column
         else:
-            direct = is_alone(row, color_of_column, coloring.column_count)
-            if coloring.kind == "star":
-                otherwise = coloring.columns[row] * height + column
-            else:
-                otherwise = coloring.column_count * height + color_of_row * width + column
-            self.at = np.where(direct, forward, otherwise)
+            otherwise = coloring.column_count * height + color_of_row * width + column
+        return np.asarray(np.where(direct, forward, otherwise))
 
     def _substitution(self) -> None:
         coloring = self.coloring
@@ -63,8 +77,8 @@ class Decompression:
         self.off = np.flatnonzero(self.row != self.column)
 
     def values(self, forward: Any, reverse: Any = None, dtype: Any = float) -> np.ndarray:
-        """Return the nonzeros in the order of the pattern's CSR form."""
-        if not self.row.size:
+        """Return the nonzeros in the order of the matrix."""
+        if not self.shown.nnz:
             return np.zeros(0, dtype)
         if isinstance(forward, list):
             if len(forward) > 1 and self.is_direct():
@@ -128,34 +142,77 @@ class Decompression:
         off = np.zeros(self.off.size, sums.dtype)
         substitution_kernel(self.order, self.owner, self.indices, self.mirror, colors, sums, off)
         found[self.off] = off
-        return found
+        return np.asarray(found[self.chosen])
 
     def matrix(
         self, forward: Any, reverse: Any = None, out: Any = None, dtype: Any = float
     ) -> Any:
-        """Return the matrix as a CSR array; written into ``out``, a CSR array of its pattern.
+        """Return the matrix in its form; written into ``out``, such a matrix or a vector.
 
         ``dtype`` is that of a matrix without nonzeros. Raises ValueError for an ``out`` of another
         structure, TypeError for one whose dtype cannot hold the numbers.
         """
-        pattern = self.pattern
-        if out is not None and not (
-            sp.issparse(out) and out.format == "csr" and out.shape == pattern.shape
-            and np.array_equal(out.indptr, pattern.indptr)
-            and np.array_equal(out.indices, pattern.indices)
-        ):
-            raise ValueError(
-                "out has other nonzeros than the matrix: it is a CSR array from an earlier call"
-            )
-        data = self.values(forward, reverse, dtype)
+        return self.put(self.values(forward, reverse, dtype), out)
+
+    def put(self, data: np.ndarray, out: Any) -> Any:
+        """Return the nonzeros as a matrix, or in ``out``."""
         if out is None:
-            made = object.__new__(type(pattern))  # known to be sorted and without duplicates
-            vars(made).update(vars(pattern))
-            made.data, made.indices, made.indptr = (
-                data, pattern.indices.copy(), pattern.indptr.copy())
+            shown = self.shown
+            if shown.format == "coo":
+                return sp.coo_array((data, (shown.row.copy(), shown.col.copy())), shape=shown.shape)
+            made = object.__new__(type(shown))  # known to be sorted and without duplicates
+            vars(made).update(vars(shown))
+            made.data, made.indices, made.indptr = data, shown.indices.copy(), shown.indptr.copy()
             return made
-        np.copyto(out.data, data, casting="same_kind")
+        if out is Data:
+            return data
+        if isinstance(out, np.ndarray):
+            if out.shape != data.shape:
+                raise ValueError(
+                    f"out is a vector of {data.size} numbers, not of shape {out.shape}")
+        elif not is_alike(out, self.shown):
+            raise ValueError(
+                "out has other nonzeros than the matrix: it is one from an earlier call, or a "
+                "vector of the nonzeros"
+            )
+        np.copyto(out if isinstance(out, np.ndarray) else out.data, data, casting="same_kind")
         return out
+
+
+INDICES = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
+
+
+def chosen_entries(
+    row: np.ndarray, column: np.ndarray, form: str, triangle: str | None
+) -> Any:
+    """Return which entries in the order of rows are shown, in the order of the form."""
+    every: Any = slice(None)
+    if triangle is not None:
+        every = np.flatnonzero(row >= column if triangle == "lower" else row <= column)
+    if form == "csc":
+        order = np.lexsort((row[every], column[every]))
+        every = order if triangle is None else every[order]
+    return every
+
+
+def in_form(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], form: str) -> Any:
+    """Return the pattern of these entries, which are in the order of the form."""
+    ones = np.ones(row.size, bool)
+    if form == "coo":
+        return sp.coo_array((ones, (row, column)), shape=shape)
+    lines, places, count = (row, column, shape[0]) if form == "csr" else (column, row, shape[1])
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(lines, minlength=count))])
+    index = np.int32 if max(*shape, row.size) < 2**31 else np.int64
+    made = sp.csr_array if form == "csr" else sp.csc_array
+    found = made((ones, places.astype(index), indptr.astype(index)), shape=shape)
+    found.has_sorted_indices = found.has_canonical_format = True
+    return found
+
+
+def is_alike(out: Any, shown: Any) -> bool:
+    """Say whether a matrix has the form of another one, and its nonzeros in the same order."""
+    return sp.issparse(out) and out.format == shown.format and out.shape == shown.shape and all(
+        np.array_equal(getattr(out, name), getattr(shown, name)) for name in INDICES[shown.format])
 
 
 def is_turned(numbers: np.ndarray) -> bool:

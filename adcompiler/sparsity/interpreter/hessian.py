@@ -78,7 +78,7 @@ def pattern(records: Sequence[Record], live: Any, size: int) -> Any:
                     columns.append(c)
     r, c = np.concatenate(rows), np.concatenate(columns)
     both = np.concatenate([r, c]), np.concatenate([c, r])
-    found = sp.csr_matrix((np.ones(len(both[0]), bool), both), shape=(size, size))
+    found = sp.csr_array((np.ones(len(both[0]), bool), both), shape=(size, size))
     found.sum_duplicates()
     return found
 
@@ -128,6 +128,6 @@ def matrix(own: Own, here: Any, size: int) -> Any:
     """Return the sets of live elements as the rows of a matrix."""
     rows, columns = index_sets.pairs_of(own)
     kept = here[rows]
-    return sp.csr_matrix(
+    return sp.csr_array(
         (np.ones(int(kept.sum()), bool), (rows[kept], columns[kept])), shape=(len(here), size)
     )

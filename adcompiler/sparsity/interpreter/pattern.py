@@ -113,7 +113,7 @@ def jacobian(outputs: Any, columns: int) -> Any:
         all_columns.append(own_columns)
         start += size
     r, c = np.concatenate(all_rows), np.concatenate(all_columns)
-    found = sp.csr_matrix((np.ones(len(r), bool), (r, c)), shape=(start, columns))
+    found = sp.csr_array((np.ones(len(r), bool), (r, c)), shape=(start, columns))
     found.sum_duplicates()
     return found
 

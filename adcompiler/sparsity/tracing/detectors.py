@@ -111,7 +111,7 @@ def matrix(rows: Any, shape: tuple[int, int]) -> Any:
     """Return a boolean matrix with entries in the given columns of each row."""
     entries = [(i, j) for i, row in rows for j in row]
     r, c = np.array(entries, np.int64).reshape(-1, 2).T
-    return sp.csr_matrix((np.ones(len(r), bool), (r, c)), shape=shape)
+    return sp.csr_array((np.ones(len(r), bool), (r, c)), shape=shape)
 
 
 def mapped(change: Callable[[Any], Any], value: Any) -> Any:
