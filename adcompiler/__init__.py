@@ -47,8 +47,8 @@ __all__ = [
     "jacfwd", "jacobian", "jacobian_sparsity", "jacrev", "jet", "jvp", "lagrangian", "linear",
     "linearize", "no_grad", "non_differentiable", "nth_derivative", "on_new_rule", "opt_out",
     "preprocess", "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule",
-    "sensitivity", "source", "sparse_hessian", "sparse_jacobian", "stop_gradient", "taylor", "unionise",
-    "value_and_grad", "value_and_sparse_jacobian", "vhp", "vjp",
+    "sensitivity", "source", "sparse_hessian", "sparse_jacobian", "stop_gradient", "taylor",
+    "unionise", "value_and_grad", "value_and_sparse_jacobian", "vhp", "vjp",
 ]
 
 _HOMES: dict[str, tuple[str, ...]] = {

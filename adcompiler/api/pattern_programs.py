@@ -29,11 +29,11 @@ from adcompiler.runtime.aliases import overlap
 from adcompiler.runtime.records import is_record, record
 from adcompiler.sparsity.dependences import layouts
 from adcompiler.sparsity.dependences.values import DecisionError
-from adcompiler.sparsity.interpreter.generic import LookedError, Origins, generic
+from adcompiler.sparsity.interpreter.generic import Origins, generic
 from adcompiler.sparsity.interpreter.machine import Machine
 from adcompiler.sparsity.interpreter.pattern import Inputs
 from adcompiler.sparsity.interpreter.program import Program, program_of
-from adcompiler.sparsity.interpreter.run import Refusal
+from adcompiler.sparsity.interpreter.run import LookedError, Refusal
 from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit

@@ -17,7 +17,9 @@ from adcompiler.api.derivative import P
 from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.given_patterns import given
 from adcompiler.api.keywords import suggesting
-from adcompiler.api.sparse_derivative import Settings, SparseDerivative
+from adcompiler.api.sparse_derivative import (
+    Settings, SparseDerivative, returned, several,
+)
 from adcompiler.api.sparse_structure import Repeatable, Structure, repeatable
 from adcompiler.dispatch import AtPoint, Compiled, Options
 from adcompiler.runtime.batches import seed_of
@@ -113,12 +115,12 @@ class SparseJacobian(SparseDerivative[P]):
                     sum(np.size(leaf) for leaf in leaves(value, is_row)), found.pattern)
 
             def reverse(seeds: np.ndarray) -> np.ndarray:
-                back = self.several(pull(unflat(seeds, value, is_row)))
+                back = several(self, pull(unflat(seeds, value, is_row)))
                 return flat(back, wanted, len(seeds), dtype, is_column)
 
             rows = found.swept(True, real_dtype(value, is_row), reverse)
         data = found.decompression.values(columns, rows, dtype)
-        return self.returned(found, data, out, wanted, dtype, args, kwargs)
+        return returned(self, found, data, out, wanted, dtype, args, kwargs)
 
     def along(
         self, direction: np.ndarray, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
@@ -195,7 +197,7 @@ class SparseHessian(SparseDerivative[P]):
             at = self.fixed(*args, **kwargs)
             if isinstance(at, AtPoint):
                 products = found.along(at, wanted, dtype, lambda result, count: flat(
-                    self.several(result[1] if at.with_value else result), wanted, count, dtype,
+                    several(self, result[1] if at.with_value else result), wanted, count, dtype,
                     is_column))
             if products is not None and not kwargs and self.settings.mode == "global":
                 self.last = repeatable(found, at, args, self.form.specialisations.wrt)
@@ -203,19 +205,19 @@ class SparseHessian(SparseDerivative[P]):
             push = self.products(*args, **kwargs)
 
             def forward(seeds: np.ndarray) -> np.ndarray:
-                along = self.several(push(*unflat(seeds, wanted, is_column))[1])
+                along = several(self, push(*unflat(seeds, wanted, is_column))[1])
                 return flat(along, wanted, len(seeds), dtype, is_column)
 
             products = found.swept(False, dtype, forward)
         data = found.decompression.values(products, products, dtype)
-        return self.returned(found, data, out, wanted, dtype, args, kwargs)
+        return returned(self, found, data, out, wanted, dtype, args, kwargs)
 
     def along(
         self, direction: np.ndarray, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> np.ndarray:
         push = self.products(*args, **kwargs)
-        along = self.several(push(*unflat(direction, wanted, is_column))[1])
+        along = several(self, push(*unflat(direction, wanted, is_column))[1])
         return np.asarray(flat(along, wanted, 1, dtype, is_column)[0])
 
 

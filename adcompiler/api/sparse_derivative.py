@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -14,6 +13,7 @@ from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.fallback import BY_BACKEND, because, may_record, tell_recorded
 from adcompiler.api.given_patterns import Given
+from adcompiler.api.kept_structures import KeptStructures
 from adcompiler.api.pattern_programs import MODES
 from adcompiler.api.patterns import Watched, watched_pattern, writes
 from adcompiler.api.sparse_source import SparseModule
@@ -27,13 +27,9 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import own
 from adcompiler.sparsity.coloring.coloring import Coloring, color
 from adcompiler.sparsity.coloring.decompression import FORMATS, TRIANGLES, Data, Decompression
-from adcompiler.sparsity.dependences.fingerprints import fingerprint, shape_of
-from adcompiler.sparsity.interpreter.generic import structure_of
+from adcompiler.sparsity.dependences.fingerprints import fingerprint
 from adcompiler.structs import dataclass
 from adcompiler.typed.derivatives import Wanted
-
-MAX_KEPT = 16
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -73,8 +69,7 @@ class SparseDerivative(Derivative[P, Any]):
         self.argnums = tuple(argnums) if isinstance(argnums, list) else argnums
         super().__init__(function, Wanted(self.mode, self.argnums))
         self.kind, self.order, self.backend = settings.kind, settings.order, settings.backend
-        self.kept: OrderedDict[Any, Structure] = OrderedDict()
-        self.by_shapes: dict[Any, tuple[frozenset[int], dict[Any, Structure]]] = {}
+        self.kept = KeptStructures()
         self.last: Repeatable | None = None
         self.recording: SparseDerivative[P] | None = (
             self if self.backend == "record" else None)
@@ -102,7 +97,6 @@ class SparseDerivative(Derivative[P, Any]):
     def rules_changed(self) -> None:
         """Forget all structures; called when a rule is registered or removed."""
         self.kept.clear()
-        self.by_shapes.clear()
         self.last = None
 
     def structure(self, *args: Any, **kwargs: Any) -> Structure:
@@ -122,54 +116,15 @@ class SparseDerivative(Derivative[P, Any]):
         """Return the structure for all arguments, those differentiated among them."""
         wrt = self.form.specialisations.wrt
         others = {i: value for i, value in enumerate(values) if i not in wrt}
-        values_of = fingerprint(list(others.values()))
-        point = fingerprint(wanted) if self.settings.mode == "local" else ()
-        key = shape_of(list(wanted)), values_of, point
-        found = self.kept.get(key)
-        if found is None or not found.watched.holds():
-            found = self.kept[key] = self.found(others, wanted, point, args, kwargs)
-            while len(self.kept) > MAX_KEPT:
-                self.kept.popitem(last=False)
-        self.kept.move_to_end(key)
-        return found.used_for(values_of)
 
-    def found(
-        self, others: dict[int, Any], wanted: Sequence[Any], point: Any, args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Structure:
-        """Return the structure for other arguments of new values: one that is kept, or a new one.
+        def made(watched: Watched) -> Structure:
+            coloring = self.colored(watched.pattern)
+            return Structure(coloring, Decompression(
+                coloring, self.settings.form, self.settings.triangle), watched)
 
-        Where their values decide something the pattern is found anew, and a local one at each
-        ``point``. If it is one that is kept, or a part of it, that is kept.
-        """
-        shapes = shape_of(list(wanted)), shape_of(list(others.values()))
-        looked, structures = self.by_shapes.setdefault(shapes, (frozenset(), {}))
-
-        def key() -> Any:
-            return point, fingerprint([
-                value if i in looked or point else structure_of(value)
-                for i, value in others.items()])
-
-        found: Structure | None = structures.get(key())
-        if found is None or not found.watched.holds():
-            watched = self.watched(wanted, args, kwargs, looked)
-            if not watched.looked <= looked:
-                looked |= watched.looked
-                structures.clear()
-            found = next((
-                replace(one, watched=watched) for one in reversed(structures.values())
-                if one.covers(watched.pattern)), None)
-            if found is None:
-                coloring = self.colored(watched.pattern)
-                found = Structure(coloring, Decompression(
-                    coloring, self.settings.form, self.settings.triangle), watched)
-            structures[key()] = found
-            while len(structures) > MAX_KEPT:
-                del structures[next(iter(structures))]
-        self.by_shapes[shapes] = looked, structures
-        while len(self.by_shapes) > MAX_KEPT:
-            del self.by_shapes[next(iter(self.by_shapes))]
-        return found
+        return self.kept.structure(
+            wanted, others, self.settings.mode == "local",
+            lambda looked: self.watched(wanted, args, kwargs, looked), made)
 
     def watched(
         self, wanted: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any],
@@ -259,10 +214,6 @@ class SparseDerivative(Derivative[P, Any]):
         values = s.values(self.form.bound(*args, **kwargs))
         return values, [values[i] for i in s.wrt]
 
-    def several(self, derivative: Any) -> Any:
-        """Return a derivative of the arguments as one for each of them."""
-        return (derivative,) if self.form.specialisations.single else derivative
-
     def source_for(self, *args: Any, **kwargs: Any) -> SourceText:
         """Return the text of a module with a function that computes the same matrix.
 
@@ -286,24 +237,6 @@ class SparseDerivative(Derivative[P, Any]):
     ) -> tuple[Compiled | None, Compiled | None, Any]:
         """Return the code of the forward and reverse sweeps needed, and what the function gives."""
         raise NotImplementedError
-
-    def returned(
-        self, found: Structure, data: np.ndarray, out: Any, wanted: Sequence[Any], dtype: Any,
-        args: tuple[Any, ...], kwargs: dict[str, Any],
-    ) -> Any:
-        """Return the nonzeros as they are asked for, tested if the pattern was given.
-
-        Raises WrongPatternError if that is wrong.
-        """
-        if self.given is not None and self.is_tested:
-            matrix = found.decompression.put(data, None)
-            if self.settings.triangle is not None:
-                matrix = matrix + matrix.T - sp.dia_array(
-                    (matrix.diagonal()[None], [0]), shape=matrix.shape)
-            direction = self.given.direction(matrix.shape[1], dtype)
-            self.given.verify(
-                matrix, direction, self.along(direction, wanted, dtype, args, kwargs))
-        return found.decompression.put(data, out)
 
     def values(self, *args: Any, out: np.ndarray | None = None, **kwargs: Any) -> np.ndarray:
         """Return the nonzeros at the arguments, a vector, in the order of ``coordinates``.
@@ -345,5 +278,29 @@ class SparseDerivative(Derivative[P, Any]):
         return self.swept(self.structure(*args, **kwargs).coloring).code(*args, **kwargs)
 
     def running(self) -> Derivative[..., Any]:
-        found = next(reversed(self.kept.values()), None)
+        found = self.kept.last()
         return self.swept(None if found is None else found.coloring)
+
+
+def several(derivative: SparseDerivative[...], found: Any) -> Any:
+    """Return what is found of the arguments as one for each of them."""
+    return (found,) if derivative.form.specialisations.single else found
+
+
+def returned(
+    derivative: SparseDerivative[...], found: Structure, data: np.ndarray, out: Any,
+    wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
+) -> Any:
+    """Return the nonzeros as they are asked for, tested if the pattern was given.
+
+    Raises WrongPatternError if that is wrong.
+    """
+    given = derivative.given
+    if given is not None and derivative.is_tested:
+        matrix = found.decompression.put(data, None)
+        if derivative.settings.triangle is not None:
+            matrix = matrix + matrix.T - sp.dia_array(
+                (matrix.diagonal()[None], [0]), shape=matrix.shape)
+        direction = given.direction(matrix.shape[1], dtype)
+        given.verify(matrix, direction, derivative.along(direction, wanted, dtype, args, kwargs))
+    return found.decompression.put(data, out)

@@ -12,7 +12,7 @@ import numpy as np
 from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.jacobians import Jacobian
 from adcompiler.api.sparse import SparseJacobian
-from adcompiler.api.sparse_derivative import Settings
+from adcompiler.api.sparse_derivative import Settings, several
 from adcompiler.dispatch.trees import check_real, size_of, unit_batches
 from adcompiler.parallel.running import AHEAD, in_order
 from adcompiler.runtime import own
@@ -113,7 +113,7 @@ def colored(
     if of_rows:
         value, pull = derivative.reverse(*args, **kwargs)
         cotangents = unflat(seeds.astype(real_dtype(value, is_row)), value, is_row)
-        back = derivative.several(pull(cotangents))
+        back = several(derivative, pull(cotangents))
         return flat(back, wanted, len(seeds), dtype, is_column)
     push = derivative.forward(*args, **kwargs)
     value, derivatives = push(*unflat(seeds.astype(dtype), wanted, is_column))

@@ -30,7 +30,9 @@ from adcompiler.runtime import choose, own, project, stop_gradient
 from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.runtime.shaping import copy_as_laid_out, like, reshape_view
 from adcompiler.sparsity.dependences.values import has_dependents
-from adcompiler.sparsity.interpreter.run import ALWAYS, STRUCTURAL, Run, transfer_of
+from adcompiler.sparsity.interpreter.run import (
+    ALWAYS, STRUCTURAL, LookedError, Run, transfer_of,
+)
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
 
@@ -60,14 +62,6 @@ PIECEWISE = frozenset((
 
 OF_CONTAINERS = ("add", "mul", "concat")
 """Words for operators that join and repeat lists and tuples."""
-
-
-class LookedError(BaseException):
-    """Values of arguments decide something: ``origins`` are the positions of these."""
-
-    def __init__(self, origins: frozenset[int]) -> None:
-        super().__init__("values of arguments were looked at")
-        self.origins = origins
 
 
 # -- numbers ---------------------------------------------------------------------------------------

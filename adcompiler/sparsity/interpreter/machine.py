@@ -20,7 +20,7 @@ from adcompiler.sparsity.dependences.values import (
 from adcompiler.sparsity.interpreter.control import (
     Arm, Follower, Loop, UnknownError, UnreachedError, attempt, branch, flow_back, meeting,
 )
-from adcompiler.sparsity.interpreter.generic import LookedError, Origins, called
+from adcompiler.sparsity.interpreter.generic import Origins, called
 from adcompiler.sparsity.interpreter.joining import covers, join
 from adcompiler.sparsity.interpreter.lanes.lanes import FEWEST, in_lanes, len_of
 from adcompiler.sparsity.interpreter.program import Program, program_of
@@ -72,11 +72,6 @@ class Machine(Run):
         self.one_by_one: set[types.CodeType] = set()
 
     # -- generic numbers ----------------------------------------------------------------------
-
-    def looked(self, origins: frozenset[int]) -> None:
-        """Raise LookedError if arguments that decide something are generic numbers."""
-        if not self.generic.isdisjoint(origins):
-            raise LookedError(self.generic & origins)
 
     def at_generic(
         self, function: Any, args: tuple[Any, ...], kwargs: Any, origins: frozenset[int]

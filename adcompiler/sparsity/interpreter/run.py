@@ -47,6 +47,14 @@ class Refusal(Exception):
         self.anchor = anchor
 
 
+class LookedError(BaseException):
+    """Values of arguments decide something: ``origins`` are the positions of these."""
+
+    def __init__(self, origins: frozenset[int]) -> None:
+        super().__init__("values of arguments were looked at")
+        self.origins = origins
+
+
 class Record:
     """A nonlinear operation, or a place where values meet: what second derivatives come from.
 
@@ -113,6 +121,11 @@ class Run:
             error is not self.raised
         ):
             raise Refusal(f"this cannot be followed: {type(error).__name__}: {error}") from error
+
+    def looked(self, origins: frozenset[int]) -> None:
+        """Raise LookedError if arguments that decide something are generic numbers."""
+        if not self.generic.isdisjoint(origins):
+            raise LookedError(self.generic & origins)
 
     # -- making values -----------------------------------------------------------------------
 
