@@ -79,7 +79,7 @@ def hessian_sparsity(
     function: Callable[..., Any], *args: Any, argnums: Asked = 0, mode: str = "global",
     shared: bool = False, detector: Global | None = None, **kwargs: Any,
 ) -> Any:
-    """Return the sparsity pattern of the Hessian of ``function``, a symmetric ``csr_array`` of bool.
+    """Return the sparsity pattern of the Hessian of ``function``, a symmetric ``csr_array``.
 
     ``function`` returns one number. Rows and columns are the real numbers in the arguments
     ``argnums``; ``mode`` and ``detector`` are those of ``jacobian_sparsity``. With ``shared``
