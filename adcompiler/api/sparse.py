@@ -20,10 +20,10 @@ from adcompiler.api.keywords import suggesting
 from adcompiler.api.sparse_derivative import (
     Settings, SparseDerivative, returned, several,
 )
-from adcompiler.api.sparse_structure import Repeatable, Structure, repeatable
+from adcompiler.api.sparse_structure import Structure, repeatable
 from adcompiler.dispatch import AtPoint, Compiled, Options
 from adcompiler.runtime.batches import seed_of
-from adcompiler.sparsity.coloring.coloring import Coloring, color
+from adcompiler.sparsity.coloring.coloring import Coloring, color, least_of_both
 from adcompiler.sparsity.coloring.decompression import Data
 from adcompiler.sparsity.coloring.flattening import (
     flat, is_column, is_row, leaves, real_dtype, unflat,
@@ -33,8 +33,8 @@ from adcompiler.typed.derivatives import ONLY_OUTSIDE
 REVERSE_COST = 2.0
 """What one cotangent costs, in tangents, when the kind of coloring is chosen."""
 
-MANY = 24
-"""Colors from which it is worth to try both directions together."""
+FEW = 4
+"""So few colors of columns are taken as they are."""
 
 
 class SparseJacobian(SparseDerivative[P]):
@@ -53,7 +53,7 @@ class SparseJacobian(SparseDerivative[P]):
             function,
             Options("forward", self.argnums, batched=True, constant=True, backend=backend,
                     alone=True))
-        self.reverse: EmittedDerivative[..., Any] = EmittedDerivative(
+        self.reverse = EmittedDerivative(
             function, Options("vjp", self.argnums, batched=True, backend=backend))
 
     def colored(self, pattern: Any) -> Coloring:
@@ -61,14 +61,16 @@ class SparseJacobian(SparseDerivative[P]):
             return color(pattern, self.kind, self.order)
         by_column = color(pattern, "column", self.order)
         fullest = int(np.bincount(pattern.indices).max(initial=0))
-        if by_column.count <= min(REVERSE_COST * fullest, MANY):
+        if by_column.count <= min(REVERSE_COST * fullest, FEW):
             return by_column  # rows need at least as many colors as the fullest column has nonzeros
-        by_row = color(pattern, "row", self.order)
-        cost = {by_column: by_column.count, by_row: REVERSE_COST * by_row.count}
-        if min(cost.values()) > MANY:
+        cost = {by_column: float(by_column.count)}
+        if REVERSE_COST * fullest < by_column.count:
+            by_row = color(pattern, "row", self.order)
+            cost[by_row] = REVERSE_COST * by_row.count
+        if least_of_both(pattern, REVERSE_COST) <= min(cost.values()):
             both = color(pattern, "bidirectional", self.order)
             cost[both] = both.column_count + REVERSE_COST * both.row_count
-        return min(cost, key=lambda coloring: cost[coloring])
+        return min(cost, key=lambda coloring: (cost[coloring], coloring.count))
 
     def sweeps(
         self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -82,9 +84,6 @@ class SparseJacobian(SparseDerivative[P]):
     def swept(self, coloring: Coloring | None) -> EmittedDerivative[..., Any]:
         pulls = coloring is not None and coloring.row_count > coloring.column_count
         return self.reverse if pulls else self.fixed
-
-    def repeated(self, last: Repeatable, args: tuple[Any, ...], out: Any) -> Any:
-        return last.matrix(args, out, self.fixed, self.reverse)
 
     def matrix(
         self, found: Structure, wanted: Sequence[Any], out: Any, args: tuple[Any, ...],
@@ -183,9 +182,6 @@ class SparseHessian(SparseDerivative[P]):
 
     def swept(self, coloring: Coloring | None) -> EmittedDerivative[..., Any]:
         return self.fixed
-
-    def repeated(self, last: Repeatable, args: tuple[Any, ...], out: Any) -> Any:
-        return last.matrix(args, out, self.fixed)
 
     def matrix(
         self, found: Structure, wanted: Sequence[Any], out: Any, args: tuple[Any, ...],

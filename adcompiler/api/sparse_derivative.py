@@ -19,6 +19,7 @@ from adcompiler.api.patterns import Watched, watched_pattern, writes
 from adcompiler.api.sparse_source import SparseModule
 from adcompiler.api.sparse_structure import Repeatable, Structure
 from adcompiler.dispatch import Compiled, Options
+from adcompiler.dispatch.explain import Explanation
 from adcompiler.dispatch.guards import Guard
 from adcompiler.dispatch.source_text import SourceText
 from adcompiler.dispatch.written import as_written, sees_calls
@@ -59,6 +60,8 @@ class SparseDerivative(Derivative[P, Any]):
 
     mode = "sparse_jacobian"
     options: Wanted
+    fixed: EmittedDerivative[..., Any]
+    reverse: EmittedDerivative[..., Any] | None = None
 
     def __init__(
         self, function: Callable[..., Any], argnums: Argnums, settings: Settings
@@ -172,7 +175,7 @@ class SparseDerivative(Derivative[P, Any]):
         """
         self = self.as_called(args, kwargs)
         if self.last is not None and not kwargs and not self.is_tested:
-            again = self.repeated(self.last, args, out)
+            again = self.last.matrix(args, out, self.fixed, self.reverse)
             if again is not None:
                 return again
         values, wanted = self.arguments(args, kwargs)
@@ -186,16 +189,16 @@ class SparseDerivative(Derivative[P, Any]):
             raise writes(self.form.specialisations)
         return matrix
 
-    def repeated(self, last: Repeatable, args: tuple[Any, ...], out: Any) -> Any:
-        """Return the matrix by what is kept of the last call; None if that does not serve."""
-        raise NotImplementedError
-
     def matrix(
         self, found: Structure, wanted: Sequence[Any], out: Any, args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
         """Return the matrix of a structure, tested if the pattern was given."""
         raise NotImplementedError
+
+    def explain(self, *args: Any, **kwargs: Any) -> Explanation:
+        coloring = self.colors(*args, **kwargs)
+        return replace(super().explain(*args, **kwargs), coloring=str(coloring))
 
     def prepare(self, *args: Any, **kwargs: Any) -> Self:
         """Find the structure for arguments like these ahead of the first evaluation."""

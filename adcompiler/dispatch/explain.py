@@ -25,7 +25,8 @@ class Explanation:
     lists the functions whose rules are used, ``changed`` those of them whose primal is computed by
     another algorithm, with the reason, ``kinks`` those with points where no derivative exists, with
     what is returned there. ``ops`` is the number of operators and calls that the emitted code is
-    written with; ``backend`` tells what runs it, and why that is Python.
+    written with; ``backend`` tells what runs it, and why that is Python. ``coloring`` of a sparse
+    derivative tells the size of the pattern, the colors, and how many of these it needs at least.
     """
 
     residuals: tuple[str, ...]
@@ -38,6 +39,7 @@ class Explanation:
     backend: str = "Python"
     memory: str = ""
     unknown: str = ""
+    coloring: str = ""
 
     def __str__(self) -> str:
         rows = [
@@ -52,6 +54,7 @@ class Explanation:
         rows += [f"changed     {text}" for text in self.changed]
         rows += [f"kink        {text}" for text in self.kinks]
         rows += [f"backend     {self.backend}"] if self.backend != "Python" else []
+        rows += [f"coloring    {self.coloring}"] if self.coloring else []
         return "\n".join(rows)
 
 

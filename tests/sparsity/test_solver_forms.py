@@ -49,7 +49,7 @@ def test_jacobians_in_every_format() -> None:
             assert np.allclose(found.toarray(), jacobian(flow)(3.0 * X, 1.5))
             with pytest.raises(ValueError, match="out has other nonzeros"):
                 derivative(X, 1.5, out=sp.eye_array(N, format=form))
-            with pytest.raises(ValueError, match=r"out is a vector of \d+ numbers"):
+            with pytest.raises(ValueError, match=r"or a vector of \d+ numbers"):
                 derivative.values(X, 1.5, out=np.empty(3))
 
 

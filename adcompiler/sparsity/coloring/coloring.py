@@ -20,7 +20,6 @@ optimal, but good on patterns that occur.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import field
 from functools import cached_property
 from typing import Any
@@ -31,16 +30,23 @@ import scipy.sparse as sp
 from adcompiler.sparsity.coloring.kernels import (
     acyclic_kernel, dynamic_order_kernel, partial_distance_two_kernel, star_kernel,
 )
+from adcompiler.sparsity.coloring.lattices import entries, linear_forms, residues
 from adcompiler.structs import dataclass
 
 ORDERS = ("natural", "largest_first", "smallest_last", "incidence_degree")
 KINDS = ("column", "row", "bidirectional", "star", "acyclic")
 MAX_GRAPH = 50_000_000
+FURTHER = 8
+"""So many numbers of colors more than the fewest possible one are tried with formulas."""
+
+CLIQUES = 64
+"""So many neighbours are tried as the next vertex of a clique."""
+
+MAX_STARS = 100_000
+"""Entries off the diagonal from which columns that are apart by a formula are colored by that."""
+
 MANY_STARS = 64
 """Colors that a star coloring may always have from which unused ones will be dropped."""
-
-MAX_DIAGONALS = 64
-"""Diagonals on which nonzeros may lie for residues to be tried as colors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +76,25 @@ class Coloring:
     def count(self) -> int:
         """The number of colors, of columns and rows together."""
         return self.column_count + self.row_count
+
+    @cached_property
+    def least(self) -> int:
+        """A number of colors that every coloring of this kind needs at least."""
+        pattern = self.pattern
+        in_rows = int(np.diff(pattern.indptr).max(initial=0))
+        in_columns = int(np.bincount(pattern.indices).max(initial=0))
+        if self.kind in ("column", "row"):
+            return in_rows if self.kind == "column" else in_columns
+        if self.kind == "bidirectional":
+            return int(pattern.nnz > 0)
+        return clique(*without_diagonal(pattern)) if pattern.nnz else 0
+
+    def __str__(self) -> str:
+        rows, columns = self.pattern.shape
+        parts = [f"{count} color{'s' * (count > 1)} of {what}" for count, what in (
+            (self.column_count, "columns"), (self.row_count, "rows")) if count]
+        return (f"{rows} x {columns}, {self.pattern.nnz} nonzeros; "
+                f"{' and '.join(parts) or 'no colors'} ({self.kind}), at least {self.least}")
 
     def column_seeds(self, dtype: Any = float) -> np.ndarray:
         """Return the seeds of forward derivatives: shape (column_count, columns of the matrix)."""
@@ -140,7 +165,7 @@ def structurally_orthogonal(csr: Any, order: str) -> np.ndarray:
     least = max(int(lengths.max(initial=0)), min(columns, 1))
     if least == columns:
         return np.arange(columns)
-    found = residues(csr, range(least, least + 1))
+    found = by_formula(csr, range(least, least + 1))
     if found is not None:
         return found
     csc = csr.tocsc()
@@ -158,31 +183,17 @@ def structurally_orthogonal(csr: Any, order: str) -> np.ndarray:
     else:
         ordered = greedy(visiting_order(*intersection_graph(csr), order))
     fewest = min(ordered.max(), natural.max()) + 1
-    found = residues(csr, range(least + 1, fewest))
+    found = by_formula(csr, range(least + 1, min(fewest, least + FURTHER)))
     if found is not None:
         return found
     return natural if natural.max() < ordered.max() else ordered
 
 
-def residues(csr: Any, counts: Iterable[int], symmetric: bool = False) -> np.ndarray | None:
-    """Return the column numbers modulo the first of ``counts`` for which these are colors.
-
-    They are unless two diagonals that hold nonzeros are a multiple of the count apart: patterns of
-    bands and of stencils are colored so. Of a ``symmetric`` pattern all entries of the main
-    diagonal count. None if no count will do.
-    """
-    rows, columns = csr.shape
-    row, column = entries(csr)
-    held = np.bincount(column - row + rows, minlength=rows + 1)
-    held[rows] += symmetric
-    diagonals = np.flatnonzero(held)
-    if diagonals.size > MAX_DIAGONALS:
-        return None
-    apart = np.unique(np.abs(diagonals[:, None] - diagonals))
-    for count in counts:
-        if np.count_nonzero(apart % count == 0) == 1:  # only of a diagonal and itself
-            return np.arange(columns) % count
-    return None
+def by_formula(csr: Any, counts: range) -> np.ndarray | None:
+    """Return colors by residues or linear forms, of as few colors as one of ``counts``."""
+    found = residues(csr, counts)
+    by_form = linear_forms(csr, counts if found is None else range(counts.start, found.max() + 1))
+    return found if by_form is None else by_form
 
 
 def as_colors(found: Any) -> np.ndarray:
@@ -229,11 +240,20 @@ def symmetric(csr: Any, kind: str, order: str, most: int = 0) -> np.ndarray:
         found = residues(csr, (3,), symmetric=True)
         if found is not None:  # two colors are not enough
             return found
+        if not most and indices.size > MAX_STARS:
+            degrees = int(np.diff(indptr).max())
+            found = by_formula(csr, range(degrees + 1, degrees + 2))
+            if found is not None:
+                return found
     visits = visiting_order(indptr, indices, order)
     mirror = mirror_images(indptr, indices)
-    if kind == "star":
-        return as_colors(star_kernel(indptr, indices, mirror, visits, most or indptr.size))
-    return as_colors(acyclic_kernel(indptr, indices, mirror, visits))
+    if kind == "acyclic":
+        return as_colors(acyclic_kernel(indptr, indices, mirror, visits))
+    stars = as_colors(star_kernel(indptr, indices, mirror, visits, most or indptr.size))
+    if most or int(stars.max(initial=-1)) <= int(np.diff(indptr).max(initial=0)):
+        return stars  # fewer than columns apart need
+    columns = structurally_orthogonal(csr, order)  # of these all entries are read directly
+    return columns if columns.max(initial=-1) < stars.max(initial=-1) else stars
 
 
 def has_path_of_four(indptr: np.ndarray, indices: np.ndarray) -> bool:
@@ -260,16 +280,24 @@ def bidirectional(csr: Any, order: str) -> Coloring:
     colors are dropped (T. F. Coleman, A. Verma, SIAM J. Sci. Comput. 19 (1998), sections 3 and 4).
     """
     rows, columns = csr.shape
-    found = []
-    for flipped, pattern in ((False, csr), (True, csr.T.tocsr())):
+    colorings: list[Coloring] = []
+
+    def enter(flipped: bool, most: np.ndarray, few: np.ndarray) -> None:
+        colors = (few, most) if flipped else (most, few)
+        colorings.append(Coloring("bidirectional", csr, *colors))
+
+    ways = ((False, csr), (True, csr.T.tocsr()))
+    for flipped, pattern in ways:
         apart = crowded_rows(pattern)
-        most = structurally_orthogonal(pattern[~apart], order)
         few = np.full(pattern.shape[0], -1)
         few[apart] = structurally_orthogonal(pattern[apart].T.tocsr(), order)
-        found.append((few, most) if flipped else (most, few))
-        found.append((np.full(columns, -1), structurally_orthogonal(pattern, order)) if flipped
-                     else (structurally_orthogonal(pattern, order), np.full(rows, -1)))
-    colorings = [Coloring("bidirectional", csr, *colors) for colors in found]
+        enter(flipped, structurally_orthogonal(pattern[~apart], order), few)
+    for flipped, pattern in ways:
+        if np.diff(pattern.indptr).max(initial=0) < min(one.count for one in colorings):
+            alone = structurally_orthogonal(pattern, order)
+            enter(flipped, alone, np.full(pattern.shape[0], -1))
+    if min(coloring.count for coloring in colorings) <= least_of_both(csr, 1.0):
+        return min(colorings, key=lambda coloring: coloring.count)
     corner = sp.csr_array((columns, columns), dtype=bool), sp.csr_array((rows, rows), dtype=bool)
     both = as_pattern(sp.bmat([[corner[0], csr.T], [csr, corner[1]]]))
     fewest = min(coloring.count for coloring in colorings)
@@ -279,6 +307,34 @@ def bidirectional(csr: Any, order: str) -> Coloring:
             "bidirectional", csr, compacted(colors[:columns]), compacted(colors[columns:])
         )))
     return min(colorings, key=lambda coloring: coloring.count)
+
+
+def least_of_both(csr: Any, row_cost: float) -> float:
+    """Return a bound of the colors of columns and, times a cost, of rows, which read a pattern.
+
+    It holds for rows that are read by themselves and columns for the rest, or the other way round.
+    """
+    found = np.inf
+    for pattern, first, second in ((csr, row_cost, 1.0), (csr.T.tocsr(), 1.0, row_cost)):
+        apart = crowded_rows(pattern)
+        in_columns = int(np.bincount(pattern[apart].indices).max(initial=0))
+        in_rows = int(np.diff(pattern.indptr)[~apart].max(initial=0))
+        found = min(found, first * in_columns + second * in_rows)
+    return found
+
+
+def clique(indptr: np.ndarray, indices: np.ndarray) -> int:
+    """Return how many vertices of a clique around a vertex with most neighbours are found.
+
+    They all need colors of their own in a star or acyclic coloring.
+    """
+    degrees = np.diff(indptr)
+    start = int(degrees.argmax())
+    found, left = 1, indices[indptr[start] : indptr[start + 1]]
+    while left.size:
+        inner = [np.intersect1d(left, indices[indptr[v] : indptr[v + 1]]) for v in left[:CLIQUES]]
+        found, left = found + 1, max(inner, key=len)
+    return max(found, 3 if has_path_of_four(indptr, indices) else 1)
 
 
 def crowded_rows(csr: Any) -> np.ndarray:
@@ -339,12 +395,6 @@ def dropped(coloring: Coloring) -> Coloring:
     columns[~needed_columns[columns]] = -1
     rows[~needed_rows[rows]] = -1
     return Coloring(coloring.kind, coloring.pattern, compacted(columns), compacted(rows))
-
-
-def entries(csr: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows and the columns of the nonzeros of a CSR pattern, in its order."""
-    lengths = np.diff(csr.indptr)
-    return np.repeat(np.arange(csr.shape[0]), lengths), csr.indices.astype(np.int64)
 
 
 def is_alone(lines: np.ndarray, colors: np.ndarray, count: int) -> np.ndarray:

@@ -166,15 +166,11 @@ class Decompression:
             return made
         if out is Data:
             return data
-        if isinstance(out, np.ndarray):
-            if out.shape != data.shape:
-                raise ValueError(
-                    f"out is a vector of {data.size} numbers, not of shape {out.shape}")
-        elif not is_alike(out, self.shown):
+        fits = out.shape == data.shape if isinstance(out, np.ndarray) else is_alike(out, self.shown)
+        if not fits:
             raise ValueError(
                 "out has other nonzeros than the matrix: it is one from an earlier call, or a "
-                "vector of the nonzeros"
-            )
+                f"vector of {data.size} numbers")
         np.copyto(out if isinstance(out, np.ndarray) else out.data, data, casting="same_kind")
         return out
 
