@@ -60,8 +60,8 @@ class SparseDerivative(Derivative[P, Any]):
 
     mode = "sparse_jacobian"
     options: Wanted
-    fixed: EmittedDerivative[..., Any]
-    reverse: EmittedDerivative[..., Any] | None = None
+    fixed: Any
+    reverse: Any = None
 
     def __init__(
         self, function: Callable[..., Any], argnums: Argnums, settings: Settings

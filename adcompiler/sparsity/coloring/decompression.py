@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from adcompiler.sparsity.coloring.coloring import (
-    Coloring, entries, is_alone, mirror_images, without_diagonal,
+    Coloring, is_alone, mirror_images, without_diagonal,
 )
 from adcompiler.sparsity.coloring.kernels import substitution_kernel, substitution_order_kernel
+from adcompiler.sparsity.coloring.lattices import entries
 
 
 FORMATS = ("csr", "csc", "coo")

@@ -118,4 +118,4 @@ def is_orthogonal(csr: Any, colors: np.ndarray, count: int) -> bool:
     """Say whether no two columns of a color have a nonzero in the same row."""
     row, column = entries(csr)
     keys = row * count + colors[column]
-    return np.unique(keys).size == keys.size
+    return bool(np.unique(keys).size == keys.size)
