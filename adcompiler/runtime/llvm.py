@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import importlib
@@ -23,8 +24,8 @@ API_OF_ARRAYS = {
 }
 """Where NumPy's table of functions for C has those that are called."""
 STORAGE_EXPORTS = (
-    "adcompiler_block", "adcompiler_free", "adcompiler_box", "adcompiler_view", "adcompiler_hold",
-    "adcompiler_drain", "adcompiler_limit",
+    "adcompiler_block", "adcompiler_free", "adcompiler_result", "adcompiler_view",
+    "adcompiler_hold", "adcompiler_drain", "adcompiler_limit",
 )
 NOT_DONE = tuple((False, *(None,) * (count - 1)) for count in range(MOST_RESULTS + 1))
 """What loops return that give up, by how many results they have."""
@@ -67,10 +68,9 @@ class Engine:
         self.count = 0
         self.jit = llvm.create_lljit_compiler(self.target(), use_jit_link=True)
         self.symbols = symbols_of_python()
-        storage = self.library(self.compiled(STORAGE), STORAGE_EXPORTS)
-        self.symbols |= {name: storage[name] for name in STORAGE_EXPORTS}
-        megabytes = float(os.environ.get(ARENA, "256"))
-        ctypes.c_int64.from_address(storage["adcompiler_limit"]).value = int(megabytes * 2**20)
+        self.has_storage = False
+        # It is never let go of: arrays of the loops may end after everything else.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
 
     def target(self) -> Any:
         """Return a description of this machine for LLVM."""
@@ -117,6 +117,20 @@ class Engine:
             self.loaded.append(found)
             return {name: found[name] for name in exports}
 
+    def add_storage(self, code: bytes | None = None) -> bytes | None:
+        """Load what hands out storage, once: kept code, or that of its text, which is returned."""
+        with self.lock:
+            if self.has_storage:
+                return None
+            made = self.compiled(STORAGE) if code is None else None
+            found = self.library(code or made or b"", STORAGE_EXPORTS)
+            self.symbols |= found
+            limit = ctypes.c_int64.from_address(found["adcompiler_limit"])
+            with contextlib.suppress(ValueError, OverflowError):
+                limit.value = max(0, int(float(os.environ.get(ARENA, "256")) * 2**20))
+            self.has_storage = True
+            return made
+
     def add_products(self) -> None:
         """Load what computes products of matrices, by the BLAS that SciPy has."""
         with self.lock:
@@ -132,6 +146,7 @@ class Engine:
 
         ``called`` are the functions in Python that it calls.
         """
+        self.add_storage()
         if b"adcompiler_dot" in code:
             self.add_products()
         slots = [f"adcompiler_host_{i}" for i, _ in enumerate(called)]

@@ -6,6 +6,7 @@ What there is no LLVM IR for is compiled by numba, where that is installed.
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from adcompiler.runtime.llvm import engine
+from adcompiler.runtime.llvm_support import STORAGE
 from adcompiler.runtime.machine_code import TRANSIENT, Machine, reason_of
 
 FAMILY = "__loops__"
@@ -63,6 +65,7 @@ class Loops:
         self.function, self.names, self.__name__ = function, function.__globals__, function.__name__
         self.otherwise = otherwise
         self.machine = Machine(self.__name__, self.compiled, type)
+        self.machine.by = "LLVM"
         self.entries: dict[Any, Callable[..., Any]] = {}
         self.lock = threading.RLock()
         self.names.setdefault(FAMILY, {})[self.__name__] = self
@@ -83,10 +86,10 @@ class Loops:
         """Return the loops for arguments of some types."""
         source = self.machine.source
         if source is None or key is None:
-            refused[self.__name__, key] = "they are given something else than numbers and arrays"
-            return self.by_numba()
+            return self.by_numba(key, "they are given something else than numbers and arrays")
         try:
             found = self.code(source, key)
+            load_storage(source.store)
             called = [self.host(*host) for host in found.hosts]
             made: Callable[..., Any] = engine().function(
                 found.code, found.symbol, self.__name__, self, called)
@@ -94,14 +97,11 @@ class Loops:
         except (*TRANSIENT, RecursionError):
             raise
         except Exception as error:
-            refused[self.__name__, key] = reason_of(error)
-            return self.by_numba()
+            return self.by_numba(key, reason_of(error))
 
     def code(self, source: Source, key: Any) -> Code:
         """Return machine code: what is kept, or what LLVM makes of the text."""
-        what = repr((self.__name__, key, engine().state, source.text))
-        stem = hashlib.sha256(what.encode()).hexdigest()[:16]
-        name = f"{self.__name__[:60]}-{stem}"
+        name = stored_name(self.__name__, key, source.text)
         found = source.store.read(name) if source.store is not None else None
         if found is None:
             emitted = source.emit(source.text, self.__name__, key)
@@ -121,8 +121,14 @@ class Loops:
 
         return call
 
-    def by_numba(self) -> Callable[..., Any]:
-        """Return the loops as numba compiles them. Raises NotCompiledError without it."""
+    def by_numba(self, key: Any, reason: str) -> Callable[..., Any]:
+        """Return the loops as numba compiles them; without it, what raises NotCompiledError."""
+        refused[self.__name__, key] = reason
+        if importlib.util.find_spec("numba") is None:
+            def refusing(*args: Any) -> Any:
+                raise self.machine.error(reason)
+
+            return refusing
         found: Callable[..., Any] = self.otherwise(self.names[FAMILY])
         machine = getattr(found, "machine", None)
         if isinstance(machine, Machine):
@@ -131,6 +137,23 @@ class Loops:
 
 
 BUILTIN = type(len)
+
+
+def stored_name(name: str, *what: Any) -> str:
+    """Return the name of what is kept of a function: all that it depends on, and the processor."""
+    text = repr((name, *what, engine().state))
+    return f"{name[:60]}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def load_storage(store: Store | None) -> None:
+    """Load what hands out storage, from a store if it is kept there."""
+    if engine().has_storage or store is None:
+        return
+    name = stored_name("storage", STORAGE)
+    kept = store.read(name)
+    made = engine().add_storage(None if kept is None else kept.code)
+    if made is not None:
+        store.write(name, Code(made, "", ()))
 
 
 def taken(args: tuple[Any, ...]) -> tuple[tuple[Any, ...] | None, list[Any]]:

@@ -227,6 +227,21 @@ failed:
   ret ptr null
 }}
 
+; an array that is returned: it takes over a reference to a block, or is a copy
+define ptr @adcompiler_result(
+    ptr %block, ptr %data, i32 %axes, ptr %lengths, ptr %strides, i32 %type, i64 %size) {{
+  %given = icmp eq ptr %block, null
+  br i1 %given, label %copied, label %counted
+counted:
+  %array = call ptr @adcompiler_box(
+      ptr %block, ptr %data, i32 %axes, ptr %lengths, ptr %strides, i32 %type, i64 %size)
+  ret ptr %array
+copied:
+  %copy = call ptr @adcompiler_view(
+      ptr %block, ptr %data, i32 %axes, ptr %lengths, ptr %strides, i32 %type, i64 %size)
+  ret ptr %copy
+}}
+
 ; a block that stands for an object; where there is no memory for one the object stays for good
 define ptr @adcompiler_hold(ptr %object) {{
   call void @Py_IncRef(ptr %object)

@@ -37,6 +37,7 @@ class Machine:
         self.refused: dict[tuple[Any, ...], str] = {}
         self.function: Any = None
         self.source: Any = None
+        self.by = "numba"
         self.deeply: Callable[[Work], Any] = at_once
 
     def __call__(self, *args: Any) -> Any:
@@ -68,7 +69,7 @@ class Machine:
         file, line = (self.name, 1) if code is None else (code.co_filename, code.co_firstlineno)
         return NotCompiledError([Finding(
             file, line, 0, linecache.getline(file, line).rstrip("\n"),
-            f"the native backend has nothing for this: numba does not compile it ({reason})",
+            f"the native backend has nothing for this: {self.by} does not compile it ({reason})",
             'use backend="auto", which keeps such functions in Python', "native",
         )])
 

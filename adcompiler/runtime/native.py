@@ -34,7 +34,7 @@ def runs_plain() -> bool:
 def has_llvm() -> bool:
     """Say whether llvmlite is there, on a platform whose objects the loops know the layout of."""
     return (
-        os.name == "posix" and sys.maxsize > 2**32 and sys.implementation.name == "cpython"
+        sys.platform == "linux" and sys.maxsize > 2**32 and sys.implementation.name == "cpython"
         and not hasattr(sys, "getobjects") and getattr(sys, "_is_gil_enabled", lambda: True)()
         and importlib.util.find_spec("llvmlite") is not None
     )

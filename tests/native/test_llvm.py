@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import math
 import threading
@@ -205,7 +206,28 @@ def test_storage_that_is_handed_on_lives_as_long_as_it_is_referred_to() -> None:
         gc.collect()
     for got, expected in kept:
         assert all(map(np.array_equal, got, expected))
-    assert not np.may_share_memory(kept[0][0][2], x)  # what is returned is no argument
+    assert not np.may_share_memory(kept[0][0][2], x)  # a part of an argument is copied
+
+
+def test_an_argument_that_is_returned_is_that_very_object() -> None:
+    text = """
+@compiled
+def f(x, y, n):
+    out = x
+    if n == 1:
+        out = y
+    if n == 2:
+        out = np.zeros(x.shape[0])
+    return True, out, y, y[1:]
+"""
+    f = loops_of(text)
+    x, y = np.arange(3.0), np.arange(4.0)
+    y.flags.writeable = False
+    for n, expected in ((0, x), (1, y)):
+        _, first, second, part = f(x, y, n)
+        assert first is expected and second is y and not np.may_share_memory(part, y)
+        assert part.tolist() == [1.0, 2.0, 3.0]
+    assert f(x, y, 2)[1].tolist() == [0.0] * 3
 
 
 def test_threads_share_what_is_compiled() -> None:
@@ -239,7 +261,7 @@ def test_code_is_kept_and_damaged_code_is_made_again(tmp_path: Any) -> None:
 
     expected = (True, 10.0, 2, True)
     assert run() == expected and run() == expected and written == ["f"]
-    (file,) = (entry.parent / COMPILED).iterdir()
+    (file,) = (entry.parent / COMPILED).glob("*.f-*")
     assert file.name.startswith("adcompiler_loops_module.f-")
     content = file.read_bytes()
     for damaged in (b"", content[:-100], content[:200] + b"\0" + content[201:], b"\n\n" * 60):
@@ -304,7 +326,9 @@ def test_storage_is_kept_between_calls_up_to_a_limit() -> None:
     assert address() == first  # nobody refers to the first one any more
     held = f(100_000)[1]
     assert address() != held.ctypes.data
-    assert engine().symbols["adcompiler_drain"]
+    drain = ctypes.CFUNCTYPE(None)(engine().symbols["adcompiler_drain"])
+    drain()
+    assert f(100_000)[1][0] == 1.0
 
 
 def test_what_is_not_emitted_is_refused() -> None:

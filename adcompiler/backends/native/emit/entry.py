@@ -36,7 +36,7 @@ declare ptr @PyBool_FromLong(i64)
 declare ptr @PyTuple_New(i64)
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
-declare ptr @adcompiler_box(ptr, ptr, i32, ptr, ptr, i32, i64)
+declare ptr @adcompiler_result(ptr, ptr, i32, ptr, ptr, i32, i64)
 '''
 NUMBERS = {
     FLOAT: "call ptr @PyFloat_FromDouble(double {})", INT: "call ptr @PyLong_FromLongLong(i64 {})",
@@ -60,6 +60,7 @@ class Entry:
     def __init__(self) -> None:
         self.code = Code()
         self.passed: list[str] = []
+        self.arrays: list[tuple[ArrayType, str, list[str]]] = []
 
     def field(self, of: str, offset: int, kind: str) -> str:
         """Return a field of an object."""
@@ -119,7 +120,7 @@ class Entry:
 
     def take_array(self, value: str, type_: ArrayType) -> None:
         """Take an array apart: of the very dtype, aligned, in C order if the loops want that."""
-        code = self.code
+        code, before = self.code, len(self.passed)
         kind = self.field(value, TYPE, "ptr")
         self.need(code.op(f"icmp eq ptr {kind}, @adcompiler_type_of_arrays"))
         self.need(code.op(f"icmp eq i32 {self.field(value, AXES, 'i32')}, {type_.ndim}"))
@@ -142,6 +143,7 @@ class Entry:
                 rest = code.op(f"srem i64 {step}, {size}")
                 self.need(code.op(f"icmp eq i64 {rest}, 0"))
                 self.passed.append(f"i64 {code.op(f'sdiv exact i64 {step}, {size}')}")
+        self.arrays.append((type_, value, self.passed[before:]))
 
     def give(self, into: str, at: int, type_: Type, words: str, word: int) -> int:
         """Put a result into a tuple, as an object; return which word comes next."""
@@ -160,9 +162,15 @@ class Entry:
             data, block = next_word("ptr"), next_word("ptr")
             size = SIZES[type_.dtype]
             lengths = [next_word("i64") for _ in range(type_.ndim)]
-            steps = [] if type_.in_order else [
-                code.op(f"mul i64 {next_word('i64')}, {size}") for _ in range(type_.ndim)]
-            made = self.array(type_, block, data, lengths, steps)
+            strides = [] if type_.in_order else [next_word("i64") for _ in range(type_.ndim)]
+            steps = [code.op(f"mul i64 {stride}, {size}") for stride in strides]
+            made = code.slot("ptr", "made")
+            done = code.fresh("handed_over")
+            self.hand_back(type_, block, [
+                f"ptr {data}", *(f"i64 {one}" for one in (*lengths, *strides))], made, done)
+            code.store("ptr", self.array(type_, block, data, lengths, steps), made)
+            code.start(done)
+            made = code.load("ptr", made)
         else:
             raise NotEmitted("a tuple is a result")
         code.store("ptr", made, code.op(f"getelementptr i8, ptr {into}, i64 {ITEMS + 8 * at}"))
@@ -170,6 +178,26 @@ class Entry:
         code.branch(code.op(f"icmp eq ptr {made}, null"), "failed", rest, rare=True)
         code.start(rest)
         return word
+
+    def hand_back(
+        self, type_: ArrayType, block: str, words: Sequence[str], made: str, done: str
+    ) -> None:
+        """Hand over an argument itself, where a result is nothing else."""
+        code = self.code
+        for mine, value, passed in self.arrays:
+            if mine != type_:
+                continue
+            same = code.op(f"icmp eq ptr {block}, null")
+            for word, other in zip(words, passed, strict=True):
+                fits = code.op(f"icmp eq {word}, {other.split()[1]}")
+                same = code.op(f"and i1 {same}, {fits}")
+            found, other = code.fresh("argument"), code.fresh("no_argument")
+            code.branch(same, found, other)
+            code.start(found)
+            code.do(f"call void @Py_IncRef(ptr {value})")
+            code.store("ptr", value, made)
+            code.jump(done)
+            code.start(other)
 
     def array(
         self, type_: ArrayType, block: str, data: str, lengths: Sequence[str], steps: Sequence[str]
@@ -186,7 +214,7 @@ class Entry:
                 place = code.op(f"getelementptr i64, ptr {places[-1]}, i64 {axis}")
                 code.store("i64", one, place)
         return code.op(
-            f"call ptr @adcompiler_box(ptr {block}, ptr {data}, i32 {type_.ndim}, "
+            f"call ptr @adcompiler_result(ptr {block}, ptr {data}, i32 {type_.ndim}, "
             f"ptr {places[0]}, ptr {places[1]}, i32 {TYPE_NUMBERS[type_.dtype]}, "
             f"i64 {SIZES[type_.dtype]})")
 

@@ -70,10 +70,13 @@ def type_of(value: Value) -> Type:
 
 
 class Frame:
-    """The variables of a function, and how it ends."""
+    """The variables of a function, and how it ends.
 
-    def __init__(self, program: Program, inference: Inference) -> None:
-        self.program, self.inference = program, inference
+    ``is_outermost`` tells that Python calls it: it hands on arrays of its arguments as they are.
+    """
+
+    def __init__(self, program: Program, inference: Inference, is_outermost: bool = False) -> None:
+        self.program, self.inference, self.is_outermost = program, inference, is_outermost
         self.code = Code()
         self.arrays = Arrays(self.code, self)
         self.storage = Storage(inference, list(program.hosts))
@@ -244,6 +247,9 @@ class Frame:
         """Return an array with a reference of its own: a copy of what a parameter refers to."""
         code, arrays = self.code, self.arrays
         if value.owned:
+            return value
+        if self.is_outermost:
+            code.do(f"call void @retain(ptr {value.block})")
             return value
         if value.block == "null":
             return arrays.copy(value)

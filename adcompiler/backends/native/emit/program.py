@@ -52,6 +52,7 @@ class Program:
         self.is_partial = False
         self.symbols: dict[Key, str] = {}
         self.waiting: list[Key] = []
+        self.outermost = ""
 
     # -- types -----------------------------------------------------------------------------------
 
@@ -91,6 +92,8 @@ class Program:
     def symbol(self, name: str, types: tuple[Type, ...]) -> tuple[str, Type | None]:
         """Return what LLVM calls a function that is given these types, and what it returns."""
         key = (name, types)
+        if self.symbols and name == self.outermost:
+            raise NotEmitted("what Python calls calls itself")
         if key not in self.symbols:
             self.symbols[key] = f'@"{name}.{len(self.symbols)}"'
             self.waiting.append(key)
@@ -103,6 +106,7 @@ class Program:
 
         Raises NotEmitted.
         """
+        self.outermost = name
         symbol, result = self.symbol(name, tuple(types))
         if not isinstance(result, tuple):
             raise NotEmitted(f"`{name}` does not tell whether it came to its end")
@@ -124,7 +128,7 @@ class Program:
         name, types = key
         inference = self.infer(key)
         node = inference.node
-        frame = Frame(self, inference)
+        frame = Frame(self, inference, name == self.outermost)
         given: list[str] = []
         for at, (param, type_) in enumerate(zip(node.args.args, types, strict=True)):
             only = isinstance(type_, ArrayType) and frame.storage.is_only_read(param.arg)
