@@ -60,7 +60,7 @@ def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tu
     if BACKENDS[request.backend].optional and mode.halves:
         raise Declined("pullbacks run in Python unless native loops are asked for")
     if BACKENDS[request.backend].optional and not has_compiler():
-        raise Declined("numba is not installed")
+        raise Declined("neither llvmlite nor numba is installed")
     if mode.halves:
         found = with_native_pair(text, product, unit, request.each)
     elif request.each:
@@ -69,7 +69,7 @@ def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tu
         found = with_native(text, product, unit)
     if not has_compiler() and not runs_plain():
         raise Declined(
-            'backend="native" needs numba, which is not installed',
+            'backend="native" needs llvmlite or numba, of which none is installed',
             hint='pip install "adcompiler[native]", or use backend="auto"',
         )
     return found

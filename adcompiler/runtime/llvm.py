@@ -43,6 +43,24 @@ class MethodDef(ctypes.Structure):
 FASTCALL = 0x80
 
 
+class Turns:
+    """A lock that is a new one in a forked process, where whoever held it may not be."""
+
+    def __init__(self) -> None:
+        self.renew()
+        os.register_at_fork(after_in_child=self.renew)
+
+    def renew(self) -> None:
+        """Take a lock that nobody holds."""
+        self.lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self.lock.acquire()
+
+    def __exit__(self, *raised: object) -> None:
+        self.lock.release()
+
+
 @functools.cache
 def engine() -> Engine:
     """Return the one engine of the process. Raises what importing llvmlite raises."""
@@ -57,7 +75,7 @@ class Engine:
         import llvmlite.binding as llvm
 
         self.llvm = llvm
-        self.lock = threading.RLock()
+        self.lock = Turns()
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         self.cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features()

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from adcompiler.runtime.llvm import engine
+from adcompiler.runtime.llvm import Turns, engine
 from adcompiler.runtime.llvm_support import STORAGE
 from adcompiler.runtime.machine_code import TRANSIENT, Machine, reason_of
 
@@ -56,6 +55,10 @@ class Source(NamedTuple):
     store: Store | None = None
 
 
+compiling = Turns()
+"""Held while loops are compiled, but not by what does that on a stack of its own."""
+
+
 class Loops:
     """The loops of one function, compiled when they are called."""
 
@@ -67,7 +70,6 @@ class Loops:
         self.machine = Machine(self.__name__, self.compiled, type)
         self.machine.by = "LLVM"
         self.entries: dict[Any, Callable[..., Any]] = {}
-        self.lock = threading.RLock()
         self.names.setdefault(FAMILY, {})[self.__name__] = self
 
     def __call__(self, *args: Any) -> Any:
@@ -75,7 +77,7 @@ class Loops:
         key, ready = taken(args)
         run = self.entries.get(key)
         if run is None:
-            with self.lock:
+            with compiling:
                 run = self.entries.get(key) or self.machine.deep_or_not(lambda: self.compiled(key))
                 self.entries[key] = run
             if self.names.get(self.__name__) is self and type(run) is BUILTIN:

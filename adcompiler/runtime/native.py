@@ -30,7 +30,6 @@ def runs_plain() -> bool:
     return os.environ.get(VARIABLE) == "plain"
 
 
-@functools.cache
 def has_llvm() -> bool:
     """Say whether llvmlite is there, on a platform whose objects the loops know the layout of."""
     return (
@@ -41,8 +40,8 @@ def has_llvm() -> bool:
 
 
 def runs_by_llvm() -> bool:
-    """Say whether LLVM compiles loops without numba: ADCOMPILER_NATIVE is ``llvm``."""
-    return os.environ.get(VARIABLE) == "llvm" and has_llvm()
+    """Say whether LLVM compiles loops itself, as it does unless ADCOMPILER_NATIVE is ``numba``."""
+    return os.environ.get(VARIABLE, "") in ("", "llvm") and has_llvm()
 
 
 def has_compiler() -> bool:

@@ -87,8 +87,8 @@ def test_arguments_that_share_storage_with_one_that_is_written(
     "program", one_in(2, [gathers_of_rows, squares_of_products]),
     ids=lambda program: program.__name__,
 )
+@pytest.mark.usefixtures("by_numba")
 def test_compiled_loops_give_what_python_gives(program: Any) -> None:
-    pytest.importorskip("numba")
     args = PROGRAMS[program]
     native = value_and_grad(program, backend="native")
     assert close(native(*args), value_and_grad(program)(*args))

@@ -46,7 +46,7 @@ def test_python_is_what_runs_unless_asked() -> None:
 def test_native_without_a_compiler_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.delenv("ADCOMPILER_NATIVE", raising=False)
-    with pytest.raises(UnsupportedError, match="needs numba"):
+    with pytest.raises(UnsupportedError, match="needs llvmlite or numba"):
         grad(rosenbrock, backend="native")(np.ones(3))
 
 
@@ -80,8 +80,8 @@ def test_other_types_go_to_code_of_their_own(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     "program", one_in(4, list(PROGRAMS)[:4]), ids=lambda program: program.__name__
 )
+@pytest.mark.usefixtures("by_numba")
 def test_compiled_loops_give_what_python_gives(program, tmp_path, monkeypatch) -> None:
-    pytest.importorskip("numba")
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", str(tmp_path))
     args = PROGRAMS[program]
     native = value_and_grad(program, backend="native")
@@ -156,8 +156,8 @@ def test_what_was_faster_is_kept_for_other_processes(
     assert called == ["python"]
 
 
+@pytest.mark.usefixtures("by_numba")
 def test_auto_compiles_nothing_at_first(tmp_path, monkeypatch) -> None:
-    pytest.importorskip("numba")
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", str(tmp_path))
     x = np.linspace(0.0, 1.0, 5)
     derivative = grad(rosenbrock, backend="auto")
@@ -179,8 +179,8 @@ print(sum(loops.stats.cache_hits.values()))
 """
 
 
+@pytest.mark.usefixtures("by_numba")
 def test_another_process_finds_the_machine_code(tmp_path) -> None:
-    pytest.importorskip("numba")
     root = Path(__file__).resolve().parents[2]
     path = f"{root}{os.pathsep}{root / 'rules'}"
     environment = {**os.environ, "ADCOMPILER_CACHE_DIR": str(tmp_path), "PYTHONPATH": path}

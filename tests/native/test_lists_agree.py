@@ -167,8 +167,8 @@ def test_random_programs(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     "program", one_in(3, [grows_and_shrinks, polygon, chosen]),
     ids=lambda program: program.__name__,
 )
+@pytest.mark.usefixtures("by_numba")
 def test_compiled_loops_give_what_python_gives(program: Any) -> None:
-    pytest.importorskip("numba")
     args = PROGRAMS[program]
     native = value_and_grad(program, backend="native")
     value, gradient = native(*args)

@@ -17,9 +17,11 @@ from adcompiler.backends.native.emit.llvm import llvm_ir
 from adcompiler.backends.native.emit.types import NotEmitted
 from adcompiler.cache.objects import Objects
 from adcompiler.cache.trust import COMPILED
+from adcompiler.compile.backends import BACKENDS
 from adcompiler.runtime import llvm_loops
-from adcompiler.runtime.llvm import engine
+from adcompiler.runtime.llvm import Turns, engine
 from adcompiler.runtime.llvm_loops import Loops, Source
+from adcompiler.runtime.native import has_llvm, runs_by_llvm
 from tests.lanes import one_in
 from tests.native import array_programs, island_programs, list_programs, programs
 from tests.native.test_backends_agree import outcome, same
@@ -228,6 +230,35 @@ def f(x, y, n):
         assert first is expected and second is y and not np.may_share_memory(part, y)
         assert part.tolist() == [1.0, 2.0, 3.0]
     assert f(x, y, 2)[1].tolist() == [0.0] * 3
+
+
+def test_what_compiles_is_chosen_by_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code of each compiler has a place of its own in the cache."""
+    found = {}
+    for name in ("", "llvm", "numba", "plain"):
+        monkeypatch.setenv("ADCOMPILER_NATIVE", name)
+        found[name] = runs_by_llvm(), BACKENDS["native"].state()
+    assert found[""] == found["llvm"] == (has_llvm(), "llvm" if has_llvm() else "compiled")
+    assert not found["numba"][0] and found["numba"][1] in ("compiled", "nothing")
+    assert found["plain"] == (False, "plain")
+
+
+def test_a_forked_process_waits_for_nobody() -> None:
+    turns, held, done = Turns(), threading.Event(), threading.Event()
+
+    def hold(lock: Any = turns.lock) -> None:
+        with lock:
+            held.set()
+            done.wait(30.0)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(30.0)
+    assert not turns.lock.acquire(blocking=False)
+    turns.renew()  # as it is after a fork
+    with turns:
+        done.set()
+    thread.join()
 
 
 def test_threads_share_what_is_compiled() -> None:

@@ -30,7 +30,7 @@ def valley(x: Any) -> Any:
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing be compiled before, and loops be tried at the first call under ``"auto"``."""
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", str(tmp_path))
-    monkeypatch.delenv("ADCOMPILER_NATIVE", raising=False)
+    monkeypatch.setenv("ADCOMPILER_NATIVE", "numba")
     monkeypatch.setattr(tiers, "START", 0.0)
     monkeypatch.setattr(tiers, "A_LINE", 0.0)
 

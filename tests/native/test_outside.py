@@ -328,9 +328,8 @@ def test_compiled_functions_and_sparse_jacobians() -> None:
         rebind(K=-3.0, W=W * 2.0)()
 
 
+@pytest.mark.usefixtures("by_numba")
 def test_machine_code_too(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
-    monkeypatch.delenv("ADCOMPILER_NATIVE")
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", str(tmp_path))
     native, python = (value_and_grad(of_arrays, backend=b) for b in ("native", "python"))
     for change in (lambda: None, write_in_place, *(rebind(W=one) for one in VALUES["W"][:4])):

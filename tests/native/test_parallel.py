@@ -265,7 +265,7 @@ def test_threads_give_the_same_bits_however_many_there_are(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numba = pytest.importorskip("numba")
-    monkeypatch.delenv("ADCOMPILER_NATIVE")
+    monkeypatch.delenv("ADCOMPILER_NATIVE")  # what LLVM refuses numba compiles
     threads = value_and_grad(pairs, backend="native", parallel=True)
     x = np.random.default_rng(0).normal(size=70)
     came = watched(threads, x)
