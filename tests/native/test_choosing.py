@@ -13,7 +13,7 @@ import scipy.special
 
 from adcompiler import grad, value_and_grad
 from adcompiler.dispatch import tiers
-from adcompiler.dispatch.tiers import A_LINE, START, Tier
+from adcompiler.dispatch.tiers import A_LINE, BY_LLVM, START, Tier
 from adcompiler.errors import UnsupportedError
 from tests.lanes import one_in
 from tests.native.programs import PROGRAMS, rosenbrock
@@ -125,8 +125,10 @@ def counted(monkeypatch: pytest.MonkeyPatch, path: Path, loops: float) -> tuple[
 
 
 def test_auto_runs_python_until_it_has_cost_as_much_as_compiling(monkeypatch, tmp_path) -> None:
-    tier, called = counted(monkeypatch, tmp_path / "module.py", -0.5)
-    assert tier.cost == START + 200 * A_LINE
+    for by_llvm, part in ((True, BY_LLVM), (False, 1.0)):
+        monkeypatch.setattr(tiers, "runs_by_llvm", lambda by_llvm=by_llvm: by_llvm)
+        tier, called = counted(monkeypatch, tmp_path / "module.py", -0.5)
+        assert tier.cost == (START + 200 * A_LINE) * part
     while tier.spent < tier.cost:
         assert tier(3.0) == 3.0
         assert tier.said.startswith("Python so far: ")

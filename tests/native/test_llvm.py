@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import math
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -336,6 +337,14 @@ def f(x):
 
     from adcompiler.runtime.native import answer_of
 
+    whole = text.replace("called(y[1:])", "called(x)")
+    x = np.ones(3)
+    given = loops_of(whole, inner=inner, answer_of=answer_of)
+    before = sys.getrefcount(x)
+    assert given(x)[1].tolist() == [2.0] * 3
+    assert np.may_share_memory(seen.pop(), x)  # storage of an argument is not copied
+    gc.collect()
+    assert sys.getrefcount(x) == before
     f = loops_of(text, inner=inner, answer_of=answer_of)
     assert f(np.ones(3))[1].tolist() == [3.0, 3.0]
     assert f(-np.ones(3)) == (False, None)

@@ -36,6 +36,7 @@ declare ptr @PyBool_FromLong(i64)
 declare ptr @PyTuple_New(i64)
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
+declare ptr @adcompiler_hold(ptr)
 declare ptr @adcompiler_result(ptr, ptr, i32, ptr, ptr, i32, i64)
 '''
 NUMBERS = {
@@ -59,7 +60,8 @@ class Entry:
 
     def __init__(self) -> None:
         self.code = Code()
-        self.passed: list[str] = []
+        self.passed: list[list[str]] = []
+        self.taken: list[tuple[list[str], str]] = []
         self.arrays: list[tuple[ArrayType, str, list[str]]] = []
 
     def field(self, of: str, offset: int, kind: str) -> str:
@@ -89,7 +91,7 @@ class Entry:
         true = self.code.op(f"icmp eq ptr {value}, @_Py_TrueStruct")
         false = self.code.op(f"icmp eq ptr {value}, @_Py_FalseStruct")
         self.need(self.code.op(f"or i1 {true}, {false}"))
-        self.passed.append(f"i1 {true}")
+        self.passed.append([f"i1 {true}"])
 
     def take_number(self, value: str, dtype: str) -> None:
         """Take a number of Python's, or of NumPy's."""
@@ -116,11 +118,11 @@ class Entry:
             self.need(code.op(f"icmp eq i32 {code.load('i32', over)}, 0"))
             code.store("i64", whole, found)
         code.start(done)
-        self.passed.append(f"{HELD[dtype]} {code.load(HELD[dtype], found)}")
+        self.passed.append([f"{HELD[dtype]} {code.load(HELD[dtype], found)}"])
 
     def take_array(self, value: str, type_: ArrayType) -> None:
         """Take an array apart: of the very dtype, aligned, in C order if the loops want that."""
-        code, before = self.code, len(self.passed)
+        code = self.code
         kind = self.field(value, TYPE, "ptr")
         self.need(code.op(f"icmp eq ptr {kind}, @adcompiler_type_of_arrays"))
         self.need(code.op(f"icmp eq i32 {self.field(value, AXES, 'i32')}, {type_.ndim}"))
@@ -133,17 +135,27 @@ class Entry:
         wanted = ALIGNED | (IN_ORDER if type_.in_order else 0)
         flags = code.op(f"and i32 {self.field(value, FLAGS, 'i32')}, {wanted}")
         self.need(code.op(f"icmp eq i32 {flags}, {wanted}"))
-        self.passed.append(f"ptr {self.field(value, DATA, 'ptr')}")
+        words = [f"ptr {self.field(value, DATA, 'ptr')}"]
         lengths = self.field(value, LENGTHS, "ptr")
-        self.passed += [f"i64 {self.field(lengths, 8 * axis, 'i64')}" for axis in range(type_.ndim)]
+        words += [f"i64 {self.field(lengths, 8 * axis, 'i64')}" for axis in range(type_.ndim)]
         if not type_.in_order:
             strides, size = self.field(value, STRIDES, "ptr"), SIZES[type_.dtype]
             for axis in range(type_.ndim):
                 step = self.field(strides, 8 * axis, "i64")
                 rest = code.op(f"srem i64 {step}, {size}")
                 self.need(code.op(f"icmp eq i64 {rest}, 0"))
-                self.passed.append(f"i64 {code.op(f'sdiv exact i64 {step}, {size}')}")
-        self.arrays.append((type_, value, self.passed[before:]))
+                words.append(f"i64 {code.op(f'sdiv exact i64 {step}, {size}')}")
+        self.passed.append(words)
+        self.taken.append((words, value))
+        self.arrays.append((type_, value, list(words)))
+
+    def hold(self) -> list[str]:
+        """Return blocks for the storage of arguments, which calls in Python may be handed."""
+        blocks = []
+        for words, value in self.taken:
+            blocks.append(self.code.op(f"call ptr @adcompiler_hold(ptr {value})"))
+            words.append(f"ptr {blocks[-1]}")
+        return blocks
 
     def give(self, into: str, at: int, type_: Type, words: str, word: int) -> int:
         """Put a result into a tuple, as an object; return which word comes next."""
@@ -187,13 +199,14 @@ class Entry:
         for mine, value, passed in self.arrays:
             if mine != type_:
                 continue
-            same = code.op(f"icmp eq ptr {block}, null")
+            same = "true"
             for word, other in zip(words, passed, strict=True):
                 fits = code.op(f"icmp eq {word}, {other.split()[1]}")
                 same = code.op(f"and i1 {same}, {fits}")
             found, other = code.fresh("argument"), code.fresh("no_argument")
             code.branch(same, found, other)
             code.start(found)
+            code.do(f"call void @release(ptr {block})")
             code.do(f"call void @Py_IncRef(ptr {value})")
             code.store("ptr", value, made)
             code.jump(done)
@@ -219,8 +232,10 @@ class Entry:
             f"i64 {SIZES[type_.dtype]})")
 
 
-def entry(name: str, symbol: str, types: Sequence[Type], result: tuple[Type, ...]) -> str:
-    """Return the text of what Python calls."""
+def entry(
+    name: str, symbol: str, types: Sequence[Type], result: tuple[Type, ...], has_hosts: bool
+) -> str:
+    """Return the text of what Python calls; ``has_hosts`` tells that loops may call Python."""
     made = Entry()
     code = made.code
     made.need(code.op(f"icmp eq i64 %count, {len(types)}"))
@@ -228,7 +243,11 @@ def entry(name: str, symbol: str, types: Sequence[Type], result: tuple[Type, ...
         made.take(at, type_)
     words = max(width(result[1:]), 1)
     place = code.slot(f"[{words} x i64]", "results")
-    status = code.op(f"call i32 {symbol}({', '.join([*made.passed, f'ptr {place}'])})")
+    blocks = made.hold() if has_hosts else []
+    passed = [word for words in made.passed for word in words]
+    status = code.op(f"call i32 {symbol}({', '.join([*passed, f'ptr {place}'])})")
+    for block in blocks:
+        code.do(f"call void @release(ptr {block})")
     code.branch(code.op(f"icmp eq i32 {status}, {DONE}"), "done", "not_done")
     code.start("not_done")
     code.branch(code.op(f"icmp eq i32 {status}, {GAVE_UP}"), "gave_up", "raised")

@@ -313,13 +313,14 @@ class Frame:
             f"{head} {attributes} {{", "entry:", *code.slots, "  br label %start", "start:",
             *code.lines, "}", ""])
 
-    def parameter(self, name: str, type_: Type) -> Value:
-        """Return the value of a parameter."""
+    def parameter(self, name: str, type_: Type, has_block: bool) -> Value:
+        """Return the value of a parameter; calls in Python are handed its storage, not a copy."""
         if isinstance(type_, ArrayType):
             axes = range(type_.ndim)
             return Array(
                 type_.dtype, f"%{name}.data", tuple(f"%{name}.n{axis}" for axis in axes),
-                None if type_.in_order else tuple(f"%{name}.s{axis}" for axis in axes))
+                None if type_.in_order else tuple(f"%{name}.s{axis}" for axis in axes),
+                f"%{name}.block" if has_block else "null")
         assert isinstance(type_, str)
         return Num(type_, f"%{name}")
 

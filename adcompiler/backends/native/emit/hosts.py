@@ -21,7 +21,6 @@ from adcompiler.structs import dataclass
 
 HOST_DECLARED = '''
 declare ptr @adcompiler_view(ptr, ptr, i32, ptr, ptr, i32, i64)
-declare ptr @adcompiler_hold(ptr)
 '''
 SPELLED = {"float64": FLOAT, "int64": INT, "boolean": BOOL}
 

@@ -118,7 +118,7 @@ class Program:
                 texts.append(host_function(used[-1], self.symbols[key], key[1], len(used) - 1))
             else:
                 texts.append(self.function(key))
-        texts.append(entry(name, symbol, tuple(types), result))
+        texts.append(entry(name, symbol, tuple(types), result, bool(self.hosts)))
         text = "\n".join([
             DECLARED, DEFINED, ENTRY_DECLARED, HOST_DECLARED if used else "", *texts, METADATA])
         return Emitted(text, f"adcompiler_entry_{name}", tuple(used), len(result))
@@ -133,7 +133,9 @@ class Program:
         for at, (param, type_) in enumerate(zip(node.args.args, types, strict=True)):
             only = isinstance(type_, ArrayType) and frame.storage.is_only_read(param.arg)
             given += parameters(type_, f"x{at}", "readonly " if only else "")
-            frame.bind(param.arg, frame.parameter(f"x{at}", type_))
+            has_block = isinstance(type_, ArrayType) and frame.is_outermost and bool(self.hosts)
+            given += [f"ptr %x{at}.block"] if has_block else []
+            frame.bind(param.arg, frame.parameter(f"x{at}", type_, has_block))
         Statements(frame).body(node.body)
         attributes = "alwaysinline nounwind" if self.decorators[name] == "inlined" else "nounwind"
         return frame.finished(self.symbols[key], given, attributes)
