@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
 from adcompiler.cache.modules import EMITTED
+from adcompiler.dispatch.shapes_told import shapes_told
 from adcompiler.errors import LocatedError, SourceNotFoundError
 from adcompiler.frontend.places import PSEUDO, is_users
 from adcompiler.ir.atoms import Origin
@@ -24,6 +25,8 @@ FORWARD = "adcompiler_forward_"
 FORWARDED = PSEUDO + FORWARD
 ORIGIN = re.compile(r" *# (?:reverse of )?(\S+:|.+, line )(\d+)(?:  (.*))?$")
 """A comment of emitted code that tells where the lines below come from."""
+OF_SHAPES = re.compile("shape|dimension|broadcast|mismatch|size|aligned")
+"""What NumPy says where shapes do not fit."""
 
 
 def tell(error: Exception, function: Any) -> None:
@@ -97,20 +100,29 @@ def note_of(error: Exception, code: types.CodeType | None) -> str:
         found = ORIGIN.match(text)
         if found and indent <= depth:
             known = str(error).startswith((f"{found[1]}{found[2]}:", f"{found[1]}{found[2]}, "))
-            return "" if known or found[1].startswith(FORWARDED) else shown(found, code)
+            if known or found[1].startswith(FORWARDED):
+                return ""
+            place, line = shown(found, code)
+            is_forward = "reverse of" not in found[0]
+            shapes = shapes_told(at.tb_frame, line, code) if (
+                is_forward and isinstance(error, ValueError) and OF_SHAPES.search(str(error))
+            ) else ""
+            told = [f"  in the derivative of what is at\n  {place}", line, shapes]
+            return "\n    ".join(filter(None, told))
         if text.strip():
             depth = min(depth, indent)
     return ""
 
 
-def shown(comment: re.Match[str], code: types.CodeType | None) -> str:
-    """Return the place that a comment tells, as tracebacks write it if its file is known."""
+def shown(comment: re.Match[str], code: types.CodeType | None) -> tuple[str, str]:
+    """Return the place that a comment tells, as tracebacks write it if its file is known, and the
+    line there."""
     name, line, text = comment[1].removesuffix(":"), int(comment[2]), comment[3]
     place = f"{comment[1]}{line}"
     if code is not None and name == os.path.basename(code.co_filename):
         place = f'File "{code.co_filename}", line {line}'
         text = text or linecache.getline(code.co_filename, line).strip()
-    return "\n    ".join(filter(None, [f"  in the derivative of what is at\n  {place}", text]))
+    return place, text or ""
 
 
 def with_users_frames(call: Callable[P, R]) -> Callable[P, R]:

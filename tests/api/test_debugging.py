@@ -127,6 +127,42 @@ def solved(x):
     return np.linalg.solve(np.zeros((3, 3)), x)
 
 
+def residual(X, w):
+    n, d = X.shape
+    r = X @ w
+    return np.sum(r * r) / n
+
+
+def with_rows(X, y):
+    n = len(X)
+    total = np.zeros(3)
+    for i in range(n):
+        total = total + X[i] * y
+    return np.sum(total)
+
+
+def renamed(X, w):
+    n = len(X)
+    X = X[1:]
+    return np.sum(X * w) / n
+
+
+@pytest.mark.parametrize(("function", "args", "line", "told"), [
+    (residual, (np.ones((5, 3)), np.ones(4)), "r = X @ w", "X: (n = 5, d = 3), w: (4,)"),
+    (with_rows, (np.ones((5, 3)), np.ones(2)), "total = total + X[i] * y",
+     "total: (3,), X: (n = 5, 3), y: (2,)"),
+    (renamed, (np.ones(5), np.ones(3)), "return np.sum(X * w) / n", "w: (3,)"),
+])
+def test_shapes_that_do_not_fit_are_told_with_the_users_names(function, args, line, told):
+    with pytest.raises(ValueError) as python:
+        function(*args)
+    with pytest.raises(ValueError, match=re.escape(str(python.value))) as caught:
+        value_and_grad(function, (0, 1))(*args)
+    (note,) = caught.value.__notes__
+    assert f"line {line_of(function, line)}\n    {line}\n    where shapes are " in note
+    assert told in note
+
+
 @pytest.mark.parametrize(("x", "error", "text"), [
     (np.array([1.0, -1.0, 1.0]), ValueError, 'raise ValueError("negative")'),
     (np.ones(3), np.linalg.LinAlgError, "return np.sum(solved(x))"),

@@ -13,6 +13,7 @@ from adcompiler.backends.python.lower_updates import UpdateLowering
 from adcompiler.backends.python.printer.depth import shallow
 from adcompiler.backends.python.printer.layout import BlankLine, Comment
 from adcompiler.backends.python.references import References
+from adcompiler.backends.python.sums_in_place import SumsInPlace
 from adcompiler.backends.python.tapes import Tape, saved_at
 from adcompiler.backends.python.unbound import marked_unbound, read_unbound
 from adcompiler.ir.nodes import (
@@ -32,6 +33,7 @@ class FunctionLowering(UpdateLowering):
         keeps_parameters: bool = False,
     ) -> None:
         super().__init__(function, unit, references, purity, keeps_parameters)
+        self.sums = SumsInPlace(function, unit)
         self.read_unbound = read_unbound(function.body, self.hands_on)
         self.marked_unbound = marked_unbound(function.body)
         self.out: list[ast.stmt] = []
@@ -175,7 +177,25 @@ class FunctionLowering(UpdateLowering):
             self.waiting[target] = expression
             return
         self.comment(origin)
-        self.out.append(ast.Assign([self.store(target)], as_value(expression)))
+        self.out.append(self.added(target, expression) or ast.Assign(
+            [self.store(target)], as_value(expression)))
+
+    def added(self, target: Var, sum_: ast.expr) -> ast.stmt | None:
+        """Return a sum as it is written into the array that is its first operand, or None."""
+        into = self.sums.into.get(target)
+        if into is None or self.fusion.is_fused(into) or self.names_differ(target, into) or (
+            not isinstance(sum_, ast.BinOp)
+        ):
+            return None
+        operands, name = [sum_.left, sum_.right], self.names[target]
+        if isinstance(sum_.op, ast.Add) and isinstance(sum_.right, ast.Name) and (
+            sum_.right.id == name
+        ):
+            operands.reverse()
+        first, other = operands
+        if not isinstance(first, ast.Name) or first.id != name:
+            return None
+        return ast.AugAssign(ast.Name(name, ast.Store()), sum_.op, other)
 
     def opened(self, statements: Sequence[Statement], position: int) -> int:
         """Write a tuple and the reads of its elements as one assignment; return how many went."""

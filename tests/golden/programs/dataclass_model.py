@@ -42,8 +42,8 @@ def loss_grad(layer, xs):
     for tanh, x in zip(reversed(tanh_tape), reversed(xs)):
         # reverse of dataclass_model.py:19
         difference = 1.0 - tanh * tanh
-        b_bar = b_bar + difference
-        w_bar = w_bar + difference[..., np.newaxis] * x
+        b_bar += difference
+        w_bar += difference[..., np.newaxis] * x
     # reverse of dataclass_model.py:16
     layer_bar = record(w=w_bar, b=b_bar, name=None)
     layer_bar = as_gradient(layer_bar, layer)

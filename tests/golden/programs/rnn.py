@@ -38,9 +38,9 @@ def rnn_grad(W, U, b, inputs):
     for (h, h_1), x in zip(reversed(tape), reversed(inputs)):
         # reverse of rnn.py:7
         total_bar = h_bar * (1.0 - h * h)
-        b_bar = b_bar + total_bar
+        b_bar += total_bar
         item = total_bar[..., np.newaxis]
-        U_bar = U_bar + item * x
+        U_bar += item * x
         h_bar = W.T @ total_bar
-        W_bar = W_bar + item * h_1
+        W_bar += item * h_1
     return W_bar, U_bar, b_bar

@@ -63,7 +63,7 @@ def simulate_grad(state, length, step, steps):
         product_bar = k1_bar[1]
         angle_bar = product_bar * quotient * np.cos(angle_1)
         length_bar = length_bar - float(product_bar * sin_1) / length * quotient
-        state_bar = state_bar + repack((angle_bar, speed_bar), state)
+        state_bar += repack((angle_bar, speed_bar), state)
     # reverse of runge_kutta.py:9
     length_bar = float(length_bar)
     return state_bar, length_bar

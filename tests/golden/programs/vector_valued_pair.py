@@ -31,5 +31,5 @@ def f_pullback(residuals, value_bar):
     x_bar = value_bar * tanh
     product_bar = value_bar * x * (1.0 - tanh * tanh)
     A_bar = product_bar[..., np.newaxis] * x
-    x_bar = x_bar + A.T @ product_bar
+    x_bar += A.T @ product_bar
     return x_bar, A_bar

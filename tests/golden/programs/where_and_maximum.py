@@ -19,5 +19,5 @@ def f_grad(x):
     where_bar = np.full_like(x, 1.0)
     x_bar = np.where(test, 0.0, where_bar) * np.exp(x)
     total_bar = np.where(test, where_bar, 0.0) * (0.5 / np.sqrt(np.maximum(x, 0.0) + 1.0))
-    x_bar = x_bar + np.where(test, total_bar, np.where(x == 0.0, 0.5 * total_bar, 0.0))
+    x_bar += np.where(test, total_bar, np.where(x == 0.0, 0.5 * total_bar, 0.0))
     return x_bar

@@ -22,5 +22,5 @@ def entropy_grad(p):
     with np.errstate(divide="ignore", invalid="ignore"):
         # reverse of with_errstate.py:6
         p_bar = -log
-        p_bar = p_bar - p / p
+        p_bar -= p / p
     return p_bar
