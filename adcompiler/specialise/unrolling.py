@@ -258,8 +258,9 @@ class Unrolling(Iterables):
         elements = self.unit.elements(iterables[0])
         if elements is None or not isinstance(type_, (t.Tuple, t.List)):
             return False
-        mixed = len({self.unit.type(e) for e in elements}) > 1 or len(elements) == 1
-        if len(elements) > UNROLLED_TUPLE or not mixed:
+        types = {self.unit.type(element) for element in elements}
+        apart = len(types) > 1 or len(elements) == 1 or are_names(self.unit, list(elements))
+        if len(elements) > UNROLLED_TUPLE or not apart:
             return False
         rows = []
         for element in elements:

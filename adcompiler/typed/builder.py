@@ -41,6 +41,11 @@ class Builder:
         self.out.append(Let(var, rhs, origin))
         return var
 
+    def bar(self, var: Var) -> str:
+        """Return the name of the cotangent of a variable, by the name that the user gives it."""
+        name = self.unit.naming.names.get(var, var.name)
+        return name if name.endswith("_bar") else f"{name}_bar"
+
     @contextmanager
     def writing_to(self, out: list[Statement]) -> Iterator[list[Statement]]:
         """Write statements to ``out`` meanwhile."""

@@ -31,12 +31,36 @@ def with_less(x, w, n):
     return np.sum(y * y)
 
 
+def with_a_branch(x, w, n):
+    total = 0.0
+    for i in range(n):
+        y = x * 1.5
+        if i != 1:
+            total = total + np.sum(y[i] * w)
+        total = total + np.sum(np.sin(x) * i)
+    return total
+
+
+def pairs(x, w, n):
+    total = np.zeros_like(x)
+    for _ in range(2):
+        for i in range(n):
+            for j in range(n):
+                if i != j:
+                    d = x[j] - x[i]
+                    total[i] += w[j] * d
+        x = x + 0.1 * total
+    return np.sum(x * x)
+
+
 X, W = np.array([0.3, -0.2, 0.5]), np.linspace(-0.4, 0.5, 9).reshape(3, 3)
 
 
 @pytest.mark.parametrize(("function", "args", "written"), [
     (repeated, (X, W, 3), ["x_bar += total_bar", "w_bar += total_bar[..., np.newaxis] * h_1"]),
     (within_loops, (X, X + 0.1, 3), ["x_bar += "]),
+    (with_a_branch, (X, X + 0.1, 3), ["w_bar += ", "x_bar += "]),
+    (pairs, (X, X + 0.1, 3), ["total_bar += x_bar * 0.1"]),
     (with_less, (X, X + 0.1, 3), ["y -= w * i", "x_bar -= product", "x_bar += product * 2.0"]),
 ])
 def test_sums_of_cotangents_are_in_place(function, args, written):
@@ -48,6 +72,54 @@ def test_sums_of_cotangents_are_in_place(function, args, written):
         return function(x, w, args[2])
 
     check_grads(of_arrays, args[:2], order=2)
+
+
+def test_what_nobody_reads_afterwards_is_not_copied():
+    text = ad.grad(pairs, (0, 1)).source_for(X, X + 0.1, 3)
+    assert "copy(" not in text
+
+
+def read_afterwards(x, n):
+    y = np.zeros_like(x)
+    for _ in range(n):
+        z = y * 2.0
+        w = y + x
+        x = x + z * y
+        y = w
+    return x + y
+
+
+def one_of_two(x, n):
+    y = x * 2.0
+    for i in range(n):
+        z = y + x if i % 2 else y
+        y = z * 0.5 + y
+    return y
+
+
+def goes_into_a_loop_and_on(x, n):
+    y = np.zeros_like(x)
+    z = y
+    for _ in range(n):
+        z = z * 2.0 if n > 2 else z
+    y = y + x
+    return z + y
+
+
+def goes_into_a_branch_and_on(x, n):
+    y = x * 2.0
+    z = y if n > 2 else x
+    y = y + x
+    return z * y
+
+
+def held_inside_of_a_loop(x, n):
+    y = x * 2.0
+    kept = [x]
+    for _ in range(n):
+        kept.append(y)
+    y = y + x
+    return kept[-1] * y
 
 
 def kept_by_a_list(x, n):
@@ -105,7 +177,11 @@ def of_other_classes(x, n):
     return (y + z) * x
 
 
-CASES = [kept_by_a_list, given, given_first, held_twice, seen_as_a_view, of_other_classes]
+CASES = [
+    goes_into_a_loop_and_on, goes_into_a_branch_and_on, held_inside_of_a_loop, read_afterwards,
+    one_of_two, kept_by_a_list, given, given_first, held_twice, seen_as_a_view,
+    of_other_classes,
+]
 
 
 @pytest.mark.parametrize("function", CASES)

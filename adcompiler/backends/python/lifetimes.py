@@ -188,6 +188,9 @@ class Lifetimes:
             self.body(node, inside, after)
         bound = self.mask((*node.params, *node.items))
         iterated = self.read(node.iterables)  # once the carried values have been initialised
+        for item in node.items:
+            for var in (item, *self.unpacked.get(item, ())):
+                self.define(var, iterated)  # no tape is the item of one
         for var in node.collects:
             self.define(var, inside | bound | iterated)
         for param, init in zip(node.params, node.inits, strict=True):

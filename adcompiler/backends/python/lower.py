@@ -33,7 +33,7 @@ class FunctionLowering(UpdateLowering):
         keeps_parameters: bool = False,
     ) -> None:
         super().__init__(function, unit, references, purity, keeps_parameters)
-        self.sums = SumsInPlace(function, unit)
+        self.sums = SumsInPlace(function, unit, self.fusion)
         self.read_unbound = read_unbound(function.body, self.hands_on)
         self.marked_unbound = marked_unbound(function.body)
         self.out: list[ast.stmt] = []
@@ -172,6 +172,9 @@ class FunctionLowering(UpdateLowering):
             self.comment(origin)
             self.write_in_place(target, rhs)
             return
+        if target in self.sums.moved:
+            self.copies([target], [self.sums.moved[target]])
+            return
         expression = self.value(rhs, origin)
         if self.fusion.is_fused(target):
             self.waiting[target] = expression
@@ -260,8 +263,14 @@ class FunctionLowering(UpdateLowering):
                 [ast.Tuple(stores, ast.Store())], ast.Tuple(loads, ast.Load())
             ))
             return
+        nothing: list[ast.expr] = []
         for target, value in pairs:
-            self.out.append(ast.Assign([self.store(target)], self.atom(value)))
+            if isinstance(value, Const) and value.value is None:
+                nothing.append(self.store(target))
+            else:
+                self.out.append(ast.Assign([self.store(target)], self.atom(value)))
+        if nothing:
+            self.out.append(ast.Assign(nothing, ast.Constant(None)))
 
     def crossing(self, pairs: Sequence[tuple[Var, Atom]]) -> bool:
         """Say whether an earlier copy would overwrite what a later one reads."""

@@ -87,9 +87,9 @@ class ReverserBase(ABC):
         """Say whether cotangents of ``atom`` are wanted."""
         return isinstance(atom, Var) and atom in self.active
 
-    def copy_of(self, var: Var) -> Var:
+    def copy_of(self, var: Var, temporary: bool = False) -> Var:
         """Return a new variable that holds what ``var`` held."""
-        new = Var(var.name, False)
+        new = Var(var.name, temporary)
         self.s.copy_facts(var, new)
         self.s.unit.defs.pop(new, None)
         for table in (self.s.unit.naming.names, self.s.unit.naming.hints):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adcompiler.derive.reverse.base import Sweep, merged_type, of_one_form, rename
-from adcompiler.derive.reverse.cotangents import HAVE_STORAGE, Cotangents, bar
+from adcompiler.derive.reverse.cotangents import HAVE_STORAGE, Cotangents
 from adcompiler.derive.reverse.pending_regions import (
     PendingIf, hoist_metadata, region_variables, top_level,
 )
@@ -211,7 +211,7 @@ class BranchReverser(Recomputer):
         unit = self.s.unit
         results = []
         for var, *arms in zip(names, *yields, strict=False):  # what is restored comes after
-            result = Var(bar(var), False)
+            result = Var(self.s.bar(var), False)
             type_ = merged_type(cotangents.type_of_cotangent(var), map(unit.type, arms))
             unit.types[result] = type_ if of_one_form(type_, arms, unit) else t.UNKNOWN
             unit.shapes[result] = unit.shape(cotangents.value(var))

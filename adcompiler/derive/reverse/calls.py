@@ -13,7 +13,7 @@ from adcompiler.derive.reverse.base import ReverserBase, Sweep
 from adcompiler.derive.reverse.checks import (
     fills_buffer, reject_instances, report_at, report_missing,
 )
-from adcompiler.derive.reverse.cotangents import Cotangents, bar, cotangent_type
+from adcompiler.derive.reverse.cotangents import Cotangents, cotangent_type
 from adcompiler.derive.reverse.restoring import copied
 from adcompiler.derive.rules import Applied, apply_rule
 from adcompiler.ir import types as t
@@ -255,7 +255,7 @@ class CallReverser(ReverserBase):
             s.unit.naming.opened[bars] = len(targets)
             for i, atom in enumerate(targets):
                 if self.is_active(atom):
-                    part = s.let(Item(bars, Const(i)), types[i], bar(atom), at, False)
+                    part = s.let(Item(bars, Const(i)), types[i], self.s.bar(atom), at, False)
                     cotangents.accumulate(atom, part, at)
 
         return sweep
@@ -280,11 +280,11 @@ class CallReverser(ReverserBase):
         s = self.s
         types = [cotangent_type(s.unit.type(arg)) for arg in wanted]
         if len(wanted) == 1:
-            return [s.let(call, types[0], bar(wanted[0]), at, False)]
+            return [s.let(call, types[0], self.s.bar(wanted[0]), at, False)]
         bars = s.let(call, t.Tuple(tuple(types)), "bars", at)
         s.unit.naming.opened[bars] = len(wanted)
         return [
-            s.let(Item(bars, Const(i)), types[i], bar(arg), at, False)
+            s.let(Item(bars, Const(i)), types[i], self.s.bar(arg), at, False)
             for i, arg in enumerate(wanted)
         ]
 

@@ -62,7 +62,7 @@ class Cotangents:
             return None
         if not self.is_loop:
             return self.parent.get(var, origin)
-        accumulator = Var(bar(var), False)
+        accumulator = Var(self.s.bar(var), False)
         self.s.unit.types[accumulator] = self.type_of_cotangent(var)
         self.s.unit.shapes[accumulator] = self.s.unit.shape(self.value(var))
         self.accumulators[var] = self.table[var] = accumulator
@@ -124,7 +124,7 @@ class Cotangents:
             self.table[atom] = g
             if isinstance(g, Var) and g.temporary:
                 hints = self.s.unit.naming.hints if atom.temporary else self.s.unit.naming.names
-                hints.setdefault(g, bar(atom))
+                hints.setdefault(g, self.s.bar(atom))
             return
         if is_zero(g):
             return
@@ -132,7 +132,7 @@ class Cotangents:
         numeric = isinstance(type_, (t.Scalar, t.Array))
         total = self.s.let(
             Call(Const(operator.add if numeric else add), (old, g)),
-            self.sum_type(old, g, type_, numeric), bar(atom), origin, False,
+            self.sum_type(old, g, type_, numeric), self.s.bar(atom), origin, False,
         )
         if isinstance(type_, t.Array) and type_.ndim:
             self.own(total)
@@ -161,7 +161,7 @@ class Cotangents:
         if isinstance(wanted, t.Scalar) and isinstance(found, t.Scalar) and (
             found.kind == "complex" and wanted.kind != "complex"
         ):
-            return self.s.call(Const(project), [g, atom], {}, origin, bar(atom))
+            return self.s.call(Const(project), [g, atom], {}, origin, self.s.bar(atom))
         return g
 
     def sum_type(self, old: Atom, g: Atom, type_: t.Type, numeric: bool) -> t.Type:
@@ -189,14 +189,34 @@ class Cotangents:
             if isinstance(type_, t.Dict) and type_.keys is not None and key in type_.keys:
                 self.accumulate_part(obj, key, g, origin)
                 return
+        inserted = axes_inserted(index, type_.ndim) if isinstance(type_, t.Array) else None
+        if inserted is not None and isinstance(self.s.unit.type(g), t.Array):
+            self.accumulate(obj, self.without_axes(g, inserted, self.s.bar(obj), origin), origin)
+            return
         buffer = self.buffer(obj, origin)
         new = self.s.let(
-            Call(Const(add_at), (buffer, index, g)), self.s.unit.type(buffer), bar(obj), origin,
-            False,
+            Call(Const(add_at), (buffer, index, g)), self.s.unit.type(buffer), self.s.bar(obj),
+            origin, False,
         )
         self.s.unit.shapes[new] = self.s.unit.shape(buffer)
         self.own(new)
         self.table[obj] = new
+
+    def without_axes(self, g: Atom, axes: tuple[int, ...], name: str, origin: Origin) -> Atom:
+        """Write an array without some axes of one element; a sum over them does not keep them."""
+        if not axes:
+            return g
+        made = self.s.unit.definition(g)
+        if isinstance(made, Call) and meaning(made) == "sum" and len(made.args) == 1:
+            options = dict(made.kwargs)
+            axis = options.pop("axis", NONE)
+            kept = options.pop("keepdims", NONE)
+            over = axis.value if isinstance(axis, Const) else None
+            if kept is not NONE and not options and over in (axes, *axes[: len(axes) == 1]):
+                return self.s.call(made.func, [unstar(made.args[0])], {"axis": axis}, origin, name)
+        ndim = self.s.unit.type(g).ndim  # type: ignore[attr-defined]
+        index = tuple(0 if i in axes else slice(None) for i in range(ndim))
+        return self.s.item(g, Const(index), origin, name)
 
     def accumulate_field(self, obj: Atom, name: str, g: Atom, origin: Origin) -> None:
         """Add ``g`` to the cotangent of the attribute ``name`` of an instance."""
@@ -224,7 +244,7 @@ class Cotangents:
         if old is not None:
             numeric = isinstance(self.type_of_part(obj, key, origin), (t.Scalar, t.Array))
             function = operator.add if numeric else add
-            g = self.s.call(Const(function), [old, g], {}, origin, bar(obj))
+            g = self.s.call(Const(function), [old, g], {}, origin, self.s.bar(obj))
         parts[key] = g
         if not local:
             self.merge_parts(obj, origin)
@@ -261,8 +281,8 @@ class Cotangents:
             values.append(value)
         if isinstance(type_, t.Dict):
             pairs = [(Const(k), v) for k, v in zip(keys, values, strict=True)]
-            return self.s.pack_dict(list(pairs), origin, bar(obj))
-        return self.s.pack("tuple", tuple(values), bar(obj), origin)
+            return self.s.pack_dict(list(pairs), origin, self.s.bar(obj))
+        return self.s.pack("tuple", tuple(values), self.s.bar(obj), origin)
 
     def namespace(
         self, obj: Var, type_: t.Object, parts: dict[Any, Atom], origin: Origin
@@ -277,7 +297,7 @@ class Cotangents:
                     attribute = self.s.attribute(self.value(obj), name, origin)
                     value = self.zero_of(attribute, field, origin)
             fields[name] = value
-        return make_record(self.s, NAMESPACE, fields, bar(obj), origin)
+        return make_record(self.s, NAMESPACE, fields, self.s.bar(obj), origin)
 
     # -- zeros and buffers ---------------------------------------------------------------------
 
@@ -294,17 +314,18 @@ class Cotangents:
             fresh = self.zero_of(value, type_, origin)
         elif isinstance(type_, t.Array) and not type_.ndim:
             fresh = self.s.let(
-                Call(Const(np.array), (old,)), cotangent_type(type_), bar(obj), origin, False
+                Call(Const(np.array), (old,)), cotangent_type(type_), self.s.bar(obj), origin, False
             )
         elif isinstance(self.s.unit.type(old), t.Array):
             fresh = self.s.let(
-                Call(Const(np.copy), (old,)), self.s.unit.type(old), bar(obj), origin, False
+                Call(Const(np.copy), (old,)), self.s.unit.type(old), self.s.bar(obj), origin, False
             )
             self.s.unit.shapes[fresh] = self.s.unit.shape(old)
         else:
             zeros = self.zero_of(value, type_, origin)
             fresh = self.s.let(
-                Call(Const(add), (zeros, old)), self.s.unit.type(zeros), bar(obj), origin, False
+                Call(Const(add), (zeros, old)), self.s.unit.type(zeros), self.s.bar(obj), origin,
+                False,
             )
         self.own(fresh)
         return fresh
@@ -313,7 +334,7 @@ class Cotangents:
         """Return a zero cotangent of a primal value."""
         if isinstance(type_, t.Scalar):
             return Const(0.0)
-        name = bar(value) if isinstance(value, Var) else "zero"
+        name = self.s.bar(value) if isinstance(value, Var) else "zero"
         if value in self.s.unit.unsure:
             return self.s.let(
                 Call(Const(zeros_like), (value,)), cotangent_type(type_), name, origin, False
@@ -350,11 +371,6 @@ class Cotangents:
         )
 
 
-def bar(var: Var) -> str:
-    """Return the name of the cotangent of ``var``."""
-    return var.name if var.name.endswith("_bar") else f"{var.name}_bar"
-
-
 def is_none(atom: Atom) -> bool:
     """Say whether a cotangent is None: no derivative."""
     return isinstance(atom, Const) and atom.value is None
@@ -389,3 +405,19 @@ def cotangent_type(type_: t.Type) -> t.Type:
         case t.Bottom() | t.Static():
             return t.UNKNOWN
     return type_
+
+
+def axes_inserted(index: Atom, ndim: int) -> tuple[int, ...] | None:
+    """Return the new axes of ``x[index]`` of an array, None where it is more than all of it."""
+    if not isinstance(index, Const):
+        return None
+    items = index.value if isinstance(index.value, tuple) else (index.value,)
+    if any(not (one is None or one is Ellipsis or isinstance(one, slice)) for one in items) or any(
+        isinstance(one, slice) and one != slice(None) for one in items
+    ):
+        return None
+    given = sum(isinstance(one, slice) for one in items)
+    axes: list[bool] = []
+    for one in items:
+        axes += [False] * (ndim - given) if one is Ellipsis else [one is None]
+    return tuple(i for i, new in enumerate(axes) if new)

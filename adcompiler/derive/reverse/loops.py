@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from adcompiler.derive.reverse.base import Sweep, merged_type, of_one_form
 from adcompiler.derive.reverse.checks import reject_instances
-from adcompiler.derive.reverse.cotangents import HAVE_STORAGE, Cotangents, bar, cotangent_type
+from adcompiler.derive.reverse.cotangents import HAVE_STORAGE, Cotangents, cotangent_type
 from adcompiler.derive.reverse.pending_regions import PendingLoop, finish, region_variables
 from adcompiler.derive.reverse.saving import LoopSaver, ReverseLoop
 from adcompiler.ir import types as t
@@ -192,7 +192,7 @@ class LoopReverser(LoopSaver):
     def carried_cotangent(self, loop: ReverseLoop, i: int) -> Var:
         """Bind the cotangent of a carried value after the iteration being reversed."""
         unit, node = self.s.unit, loop.pending.node
-        param = Var(bar(node.params[i]), False)
+        param = Var(self.s.bar(node.params[i]), False)
         unit.types[param] = loop.before[param] = cotangent_type(unit.type(node.params[i]))
         following = node.next_values()[i]
         if isinstance(following, Var):
@@ -207,7 +207,7 @@ class LoopReverser(LoopSaver):
         """Bind the cotangent of what an iteration appended to a list."""
         unit = self.s.unit
         list_type = unit.type(collect)
-        item = Var(bar(value) if isinstance(value, Var) else "item_bar", False)
+        item = Var(self.s.bar(value) if isinstance(value, Var) else "item_bar", False)
         unit.types[item] = (
             cotangent_type(list_type.item) if isinstance(list_type, t.List) else t.UNKNOWN
         )
@@ -215,7 +215,7 @@ class LoopReverser(LoopSaver):
             unit.shapes[item] = unit.shape(loop.inner.value(value))
         loop.items.append(item)
         outer = Call(Const(reversed), (g,))
-        loop.iterables.append(self.before_loop(loop, outer, "reversed_" + bar(collect)))
+        loop.iterables.append(self.before_loop(loop, outer, "reversed_" + self.s.bar(collect)))
         loop.inner.accumulate(value, item, loop.at)
 
     def item_cotangents(self, loop: ReverseLoop) -> None:

@@ -86,7 +86,7 @@ class Recomputer(ReverserBase):
 
     def written_again(self, let: Let, mapping: dict[Var, Atom]) -> Let:
         """Return a statement of the region for the sweep, and enter its variable in ``mapping``."""
-        new = self.copy_of(let.target)
+        new = self.copy_of(let.target, let.target.temporary)
         mapping[let.target] = new
         rhs = substitute(let.rhs, mapping)
         self.s.unit.defs[new] = rhs

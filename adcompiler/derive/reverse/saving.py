@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import field, replace
 
 from adcompiler.derive.reverse.base import rename
@@ -10,9 +11,10 @@ from adcompiler.derive.reverse.pending_regions import PendingLoop, hoist_metadat
 from adcompiler.derive.reverse.recomputing import Recomputer
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Attribute, Block, Call, Const, Item, Let, Origin, Rhs, Statement, Var,
+    NONE, Atom, Attribute, Block, Call, Const, Item, Let, Origin, Rhs, Statement, Var, unstar,
 )
 from adcompiler.ir.visit import free_variables, with_blocks
+from adcompiler.ops.queries import meaning
 from adcompiler.structs import dataclass
 
 @dataclass(eq=False)
@@ -55,6 +57,7 @@ class LoopSaver(Recomputer):
         bound = {*node.params, *node.items}
         made = bound | set(top_level(pending.body))
         self.reread_shapes(loop, made)
+        self.multiply_by_inverses(loop)
         hoist_metadata(loop.out, pending.body, made, self.s.unit.unsure)
         items = frozenset(node.items)
         self.recompute_integers(loop.out, loop.yields, pending.body, made, items)
@@ -121,6 +124,26 @@ class LoopSaver(Recomputer):
             return replace(block, statements=tuple(map(again, block.statements)))
 
         loop.out[:] = map(again, loop.out)
+
+    def multiply_by_inverses(self, loop: ReverseLoop) -> None:
+        """g / y -> g * z where the iteration computes z = 1 / y, which the sweep reads as well."""
+        unit = self.s.unit
+        inverses = {
+            made.args[1]: statement.target for statement in loop.pending.body
+            if isinstance(statement, Let) and isinstance(made := statement.rhs, Call)
+            and meaning(made) == "divide" and isinstance(made.args[0], Const)
+            and made.args[0].value == 1.0 and isinstance(unit.type(statement.target), t.Array)
+        }
+        for position, statement in enumerate(loop.out):
+            if not isinstance(statement, Let) or meaning(statement.rhs) != "divide":
+                continue
+            x, y = map(unstar, statement.rhs.args)  # type: ignore[union-attr]
+            if y in inverses and unit.type(x) == unit.type(inverses[y]) == unit.type(
+                statement.target
+            ):
+                product = Call(Const(operator.mul), (x, inverses[y]))
+                unit.defs[statement.target] = product
+                loop.out[position] = replace(statement, rhs=product)
 
     def shape_again(self, read: Attribute) -> Attribute | None:
         """Return the reading of the shape of an argument that equals another shape."""

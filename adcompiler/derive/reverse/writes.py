@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from adcompiler.analyses.storage import is_mutable, part_type
 from adcompiler.derive.destructive import is_call_of, known_write
 from adcompiler.derive.reverse.base import Sweep
-from adcompiler.derive.reverse.cotangents import Cotangents, bar
+from adcompiler.derive.reverse.cotangents import Cotangents
 from adcompiler.derive.reverse.restoring import Restoring, copied, lead
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -187,7 +187,7 @@ class WriteReverser(Restoring):
         ):
             laid = s.let(
                 Call(Const(laid_out_as), (buffer, self.value(target))), s.unit.type(buffer),
-                bar(target), at, False,
+                self.s.bar(target), at, False,
             )
             s.unit.shapes[laid] = s.unit.shape(buffer)
             buffer = laid
@@ -198,13 +198,13 @@ class WriteReverser(Restoring):
                 owner = lead(s, buffer, steps[:-1], at)
                 part = s.let(
                     Call(Const(last_written), (part, index, owner)), s.unit.type(part),
-                    bar(value), at,
+                    self.s.bar(value), at,
                 )
             if self.is_view(part):
-                part = copied(s, part, bar(value), at)
+                part = copied(s, part, self.s.bar(value), at)
             known = isinstance(s.unit.type(part), (t.Array, t.Scalar))
             if known or isinstance(s.unit.type(value), (t.Array, t.Scalar)):
-                part = s.call(Const(project), [part, self.value(value)], {}, at, bar(value))
+                part = s.call(Const(project), [part, self.value(value)], {}, at, self.s.bar(value))
             cotangents.accumulate(value, part, at)
         if not self.is_active(obj):
             return None
@@ -224,7 +224,8 @@ class WriteReverser(Restoring):
         if is_call_of(append, rhs):
             value = unstar(rhs.args[1])
             if self.is_active(value):
-                cotangents.accumulate(value, self.s.item(buffer, Const(-1), at, bar(value)), at)
+                last = self.s.item(buffer, Const(-1), at, self.s.bar(value))
+                cotangents.accumulate(value, last, at)
             if not self.is_active(obj):
                 return None
             return self.write_shadow(Call(Const(drop_last), (buffer,)), buffer, obj, at)
@@ -259,7 +260,7 @@ class WriteReverser(Restoring):
     def write_shadow(self, rhs: Rhs, buffer: Atom, obj: Atom, at: Origin) -> Var:
         """Write an update of a cotangent."""
         assert isinstance(obj, Var)
-        new = self.s.let(rhs, self.s.unit.type(buffer), bar(obj), at, False)
+        new = self.s.let(rhs, self.s.unit.type(buffer), self.s.bar(obj), at, False)
         if isinstance(self.s.unit.type(buffer), t.Array):
             self.s.unit.shapes[new] = self.s.unit.shape(buffer)
         return new

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from adcompiler.analyses.storage import (
@@ -77,7 +77,7 @@ class Aliases:
         self.levels: dict[Var, int] = {}
         self.behind: dict[Var, tuple[Var, ...]] = {}
         self.alias_sets: dict[Var, set[Var]] = {}
-        self.holds: dict[Var, set[Var]] = {}
+        self.holds: dict[Var, dict[Var, bool]] = {}
         self.filled: set[Var] = set()
         self.copies: set[Var] = set()
         self.callers: set[Var] = set()
@@ -185,14 +185,13 @@ class Aliases:
 
         ``within`` says that the root is a container which holds that, and no part of it.
         """
-        for other in self.roots(atom):
+        for other, whole in self.held(atom):
             for third in list(self.state.may_alias.get(other, ())):
                 self.pair(root, third, root if within else None)
-            if within:
-                self.pair(root, other, root)
-                self.holds.setdefault(root, set()).add(other)
-            else:
-                self.alias(root, other)
+            self.pair(root, other, root if within else None)
+            if within and root is not other:
+                there = self.holds.setdefault(root, {})
+                there[other] = whole or there.get(other, False)
 
     def forget(self, root: Var) -> None:
         """Begin with a new object under this root: what was known of the former one is void."""
@@ -213,6 +212,24 @@ class Aliases:
             return (root, *self.behind.get(root, ()))
         own = () if isinstance(self.s.unit.type(atom), t.Tuple) else (self.reference(atom).root,)
         return dict.fromkeys((*own, *(root for part in parts for root in self.roots(part))))
+
+    def held(self, atom: Atom) -> Iterator[tuple[Var, bool]]:
+        """Yield the roots of the storage that a value refers to; say whether to all of it.
+
+        A part that has slots of its own is not the root, whose own slots it does not have.
+        """
+        if not isinstance(atom, Var) or not is_mutable(self.s.unit.type(atom)):
+            return
+        parts = self.parts(atom)
+        there = self.reference(atom)
+        if parts is None:
+            for root in (there.root, *self.behind.get(there.root, ())):
+                yield root, not there.steps
+            return
+        if not isinstance(self.s.unit.type(atom), t.Tuple):
+            yield there.root, True
+        for part in parts:
+            yield from self.held(part)
 
     def parts(self, atom: Atom) -> tuple[Atom, ...] | None:
         """Return what a container was made of, if that is known."""
@@ -237,19 +254,29 @@ class Aliases:
 
     def alias(self, a: Var, b: Var) -> None:
         """Note that two roots may share storage, in whatever way."""
-        self.holds.setdefault(a, set()).add(b)
-        self.holds.setdefault(b, set()).add(a)
+        if a is not b:
+            self.holds.setdefault(a, {})[b] = True
+            self.holds.setdefault(b, {})[a] = True
         self.pair(a, b)
 
     def may_reach(self, start: Var, root: Var) -> bool:
-        """Say whether the object under a root may be found from that under ``start``."""
+        """Say whether the object under a root may be that under ``start``, or be held by it.
+
+        Parts of a root lead to what they hold, and not to the root.
+        """
         seen = {start}
         waiting = [start]
         while waiting:
-            new = self.holds.get(waiting.pop(), set()) - seen
-            seen |= new
-            waiting += new
-        return root in seen
+            here = waiting.pop()
+            held = dict(self.holds.get(here, {}))
+            for part in self.parts(self.state.value(here)) or ():
+                for other, whole in self.held(part):
+                    held[other] = whole or held.get(other, False)
+            if held.get(root):
+                return True
+            waiting += held.keys() - seen
+            seen |= held.keys()
+        return False
 
     def pair(self, a: Var, b: Var, holder: Var | None = None) -> None:
         """Note that two roots may share storage, in a way that ``holds`` tells.
@@ -258,6 +285,9 @@ class Aliases:
         """
         if a is b:
             return
+        if holder is None and not self.s.in_emitted:  # which hides nothing in what it makes
+            self.holds.setdefault(a, {})[b] = True
+            self.holds.setdefault(b, {})[a] = True
         self.state.may_alias.setdefault(a, set()).add(b)
         self.state.may_alias.setdefault(b, set()).add(a)
         for root, other in ((a, b), (b, a)):

@@ -55,7 +55,7 @@ class Changes(Aliases):
                 self.state.invalidated.note(made, origin, root)
         for other in self.state.may_alias.get(root, ()):
             if own_slots and (
-                (self.s.in_emitted and not self.may_reach(other, root))
+                not self.may_reach(other, root)
                 or (written is not None and self.is_apart(other, root, written))
             ):
                 continue
@@ -186,7 +186,7 @@ class Changes(Aliases):
             self.holds[new] = self.holds[old]
         for held in self.holds.values():
             if old in held:
-                held.add(new)
+                held[new] = held[old]
         if old in self.derived_of:
             self.derived_of[new] = self.derived_of[old]
         if old in self.derived:

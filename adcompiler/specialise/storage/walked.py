@@ -46,7 +46,10 @@ class Walked(Settling):
                     Reference(there.root, (*there.steps, step), iterable),
                     heap.state.value(there.root), origin, item.name,
                 )
-            elif heap.parts(iterable) is not None or isinstance(type_, t.Tuple):
+            elif (parts := heap.parts(iterable)) is not None:
+                for part in parts:
+                    heap.join(item, part)
+            elif isinstance(type_, t.Tuple):
                 heap.join(item, iterable)
             else:
                 heap.references[item] = Reference(

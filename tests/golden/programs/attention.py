@@ -32,7 +32,7 @@ def attention_grad(Q, K, V):
     V_bar = weights.T @ product
     # reverse of attention.py:10
     e_bar = weights_bar / y
-    e_bar = e_bar - (e_bar * weights).sum(axis=1, keepdims=True)
+    e_bar -= (e_bar * weights).sum(axis=1, keepdims=True)
     product_bar = e_bar * e / sqrt
     Q_bar = product_bar @ K
     K_bar = product_bar.T @ Q

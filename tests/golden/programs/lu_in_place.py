@@ -27,10 +27,10 @@ def lu_grad(A, weights):
     n = A.shape[0]
     # lu_in_place.py:7  for i in range(n):
     range_1 = range(n)
-    tape = []
+    tape_1 = []
     for i in range_1:
         # lu_in_place.py:8  for j in range(i):
-        tape_1 = []
+        tape = []
         for j in range(i):
             # lu_in_place.py:9  A[i, j] -= A[i, :j] @ A[:j, j]
             part = A[i, j]
@@ -38,7 +38,7 @@ def lu_grad(A, weights):
             # lu_in_place.py:10  A[i, j] /= A[j, j]
             item = A[j, j]
             new = A[i, j] / item
-            tape_1.append((item, new, part))
+            tape.append((item, new, part))
             A[i, j] = new
         # lu_in_place.py:11  for j in range(i, n):
         part_tape = []
@@ -47,26 +47,22 @@ def lu_grad(A, weights):
             part = A[i, j]
             part_tape.append(part)
             A[i, j] -= A[i, :i] @ A[:i, j]
-        tape.append((part_tape, tape_1))
+        tape_1.append((part_tape, tape))
     # lu_in_place.py:13  return np.sum(weights * A)
     same_shape(weights.shape, A.shape)
 
     # reverse of lu_in_place.py:7
     A_bar = np.copy(weights)
-    for i, (part_tape, tape) in zip(reversed(range_1), reversed(tape)):
+    for i, (part_tape, tape) in zip(reversed(range_1), reversed(tape_1)):
         # reverse of lu_in_place.py:11
-        range_2 = range(i, n)
-        # reverse of lu_in_place.py:8
-        range_1 = range(i)
-        # reverse of lu_in_place.py:11
-        for j, part in zip(reversed(range_2), reversed(part_tape)):
+        for j, part in zip(reversed(range(i, n)), reversed(part_tape)):
             # reverse of lu_in_place.py:12
             change_bar = A_bar[i, j]
             A[i, j] = part
             A_bar[:i, j] -= A[i, :i] * change_bar
             A_bar[i, :i] -= change_bar * A[:i, j]
         # reverse of lu_in_place.py:8
-        for j, (item, new, part) in zip(reversed(range_1), reversed(tape)):
+        for j, (item, new, part) in zip(reversed(range(i)), reversed(tape)):
             # reverse of lu_in_place.py:10
             old_bar = A_bar[i, j] / item
             A_bar[i, j] = old_bar

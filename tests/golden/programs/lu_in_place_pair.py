@@ -55,24 +55,20 @@ def lu_augmented(A):
 def lu_pullback(residuals, A_bar):
     """Pull a cotangent of the value of `lu` back to A."""
     # reverse of lu_in_place_pair.py:4
-    A, range_1, tape, n = residuals
+    A, range_1, tape_1, n = residuals
     # reverse of lu_in_place_pair.py:6
     A_bar = np.copy(A_bar)
     A = np.copy(A)
-    for i, (part_tape, tape) in zip(reversed(range_1), reversed(tape)):
+    for i, (part_tape, tape) in zip(reversed(range_1), reversed(tape_1)):
         # reverse of lu_in_place_pair.py:10
-        range_2 = range(i, n)
-        # reverse of lu_in_place_pair.py:7
-        range_1 = range(i)
-        # reverse of lu_in_place_pair.py:10
-        for j, part in zip(reversed(range_2), reversed(part_tape)):
+        for j, part in zip(reversed(range(i, n)), reversed(part_tape)):
             # reverse of lu_in_place_pair.py:11
             change_bar = A_bar[i, j]
             A[i, j] = part
             A_bar[:i, j] -= A[i, :i] * change_bar
             A_bar[i, :i] -= change_bar * A[:i, j]
         # reverse of lu_in_place_pair.py:7
-        for j, (item, new, part) in zip(reversed(range_1), reversed(tape)):
+        for j, (item, new, part) in zip(reversed(range(i)), reversed(tape)):
             # reverse of lu_in_place_pair.py:9
             old_bar = A_bar[i, j] / item
             A_bar[i, j] = old_bar

@@ -48,8 +48,7 @@ def even_augmented_10(x, n):
     # mutual_recursion.py:5  if n == 0:
     test = n == 0
     if test:
-        odd = None
-        odd_residuals = None
+        odd = odd_residuals = None
     else:
         # mutual_recursion.py:7  return math.sin(odd(x, n - 1))
         odd, odd_residuals = odd_augmented_10(x, n - 1)
@@ -71,8 +70,7 @@ def odd_augmented_10(x, n):
     test = n == 0
     if test:
         value = x * x
-        even = None
-        even_residuals = None
+        even = even_residuals = None
     else:
         # mutual_recursion.py:13  return x * even(x, n - 1)
         even, even_residuals = even_augmented_10(x, n - 1)

@@ -22,8 +22,7 @@ def power_augmented_10(x, n):
     test = n == 0
     if test:
         value = 1.0
-        power = None
-        power_residuals = None
+        power = power_residuals = None
     else:
         power, power_residuals = power_augmented_10(x, n - 1)
         value = x * power

@@ -27,11 +27,8 @@ def f_grad(X):
     # reverse of reductions.py:7
     centred_bar = np.full_like(X, 1.0) * arange / scale
     # reverse of reductions.py:6
-    centred_bar = (
-        centred_bar
-        - (centred_bar * (centred / scale)).sum(axis=0, keepdims=True)
-        * (0.5 / scale)
-        * (2 * centred)
+    centred_bar -= (
+        (centred_bar * (centred / scale)).sum(axis=0, keepdims=True) * (0.5 / scale) * (2 * centred)
     )
     # reverse of reductions.py:5
     X_bar = (

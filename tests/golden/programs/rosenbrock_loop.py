@@ -28,9 +28,8 @@ def rosenbrock_grad(x):
     for i, (difference_1, item) in zip(reversed(range_1), reversed(tape)):
         # reverse of rosenbrock_loop.py:7
         difference = 1.0 - item
-        total = i + 1
         x_bar[i] -= 2 * difference
         difference_bar = 100.0 * (2 * difference_1)
         x_bar[i] -= difference_bar * (2 * item)
-        x_bar[total] += difference_bar
+        x_bar[i + 1] += difference_bar
     return x_bar

@@ -56,7 +56,7 @@ def simulate_grad(state, length, step, steps):
         angle_bar = product_bar * quotient * np.cos(angle)
         length_bar = length_bar - float(product_bar * sin) / length * quotient
         total_bar = repack((angle_bar, speed_bar), total)
-        state_bar = state_bar + total_bar
+        state_bar += total_bar
         k1_bar = total_bar * product
         # reverse of runge_kutta.py:11
         speed_bar = k1_bar[0]

@@ -39,12 +39,12 @@ def first_above_grad(xs, y):
         # reverse of search_loop.py:6
         if test:
             # reverse of search_loop.py:7
-            item_bar = value_bar * y
+            x_bar = value_bar * y
             y_bar = y_bar + float(value_bar * x)
         else:
-            item_bar = 0.0
+            x_bar = 0.0
         # reverse of search_loop.py:5
-        xs_bar[index] = item_bar
+        xs_bar[index] = x_bar
         value_bar = 0.0
     # reverse of search_loop.py:4
     y_bar = float(y_bar)

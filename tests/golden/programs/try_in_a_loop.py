@@ -37,8 +37,8 @@ def roots_grad(x, values):
             len(str(error))
             # try_in_a_loop.py:12  total = total * x
             total = total_1 * x
-            sqrt = None
             completed = False
+            sqrt = None
         tape.append((completed, sqrt, total_1))
         # try_in_a_loop.py:14  total = total + 1.0
         total_1 = total + 1.0
