@@ -102,7 +102,8 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument("--has-aux", action="store_true", help="the function returns (value, aux)")
     parser.add_argument(
         "--args", default="", metavar="TYPES",
-        help='types of arguments: "x: float64[:], w: float"; for sparse modes shapes and values',
+        help='types of arguments: "x: float64[:], w: float", or types alone in the order of the '
+        "parameters; for sparse modes shapes and values",
     )
     parser.add_argument(
         "--stage", choices=STAGES, default="source", help="stop after this stage and show the IR",

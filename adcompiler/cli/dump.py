@@ -29,7 +29,7 @@ from adcompiler.compile.modes import MODES, named
 from adcompiler.compile.pipeline import Emitted, Request, stages, without_series
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.annotations import (
-    assumptions, parse_arguments, split_top, types_of_parameters,
+    assumptions, named_parts, parse_arguments, types_of_parameters,
 )
 from adcompiler.errors import ADError, Declined, NotBatchable, UnsupportedError
 from adcompiler.frontend.depth import compiling
@@ -223,7 +223,8 @@ def requests_for(function: Any, options: DumpOptions) -> list[Request]:
         if options.has_aux:
             wanted = replace(wanted, has_aux=True)
         s = Specialisations(function, wanted)
-        given = parse_arguments(options.args, s.target.function.__globals__)
+        given = parse_arguments(
+            options.args, s.target.function.__globals__, [p.name for p in s.parameters])
     except ValueError as error:
         raise UsageError(str(error)) from None
     own = {p.name: given[p.name] for p in s.parameters if p.name in given}
@@ -283,10 +284,10 @@ def parse_argnums(text: str) -> int | str | tuple[int | str, ...]:
 
 def check_given_types(options: DumpOptions, requests: list[Request]) -> None:
     """Refuse types for arguments that no function has."""
-    functions = (inspect.signature(r.function, follow_wrapped=False) for r in requests)
+    functions = [inspect.signature(r.function, follow_wrapped=False) for r in requests]
     names = {name for signature in functions for name in signature.parameters}
-    given = [part.partition(":")[0].strip() for part in split_top(options.args)]
-    unknown = [name for name in given if name not in names]
+    most = max((list(signature.parameters) for signature in functions), key=len, default=[])
+    unknown = [name for name, _ in named_parts(options.args, most) if name not in names]
     if unknown:
         raise UsageError(
             f"--args: no function has a parameter {', '.join(unknown)}; "

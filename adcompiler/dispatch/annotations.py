@@ -6,7 +6,7 @@ import ast
 import dataclasses
 import re
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from adcompiler.dispatch import Specialisations
 
 _ARRAY = re.compile(r"(?:np\.|numpy\.)?(\w+)\[\s*((?::\s*,?\s*)*)\]")
+NAMED = re.compile(r"(?:(\w+)\s*[:=])?\s*(.*)", re.DOTALL)
 MAX_DEPTH = 8
 NO_NAMES: Mapping[str, Any] = MappingProxyType({})
 SCALARS = {"float": t.FLOAT, "int": t.INT, "bool": t.BOOL, "complex": t.COMPLEX, "str": t.TEXT}
@@ -92,15 +93,26 @@ def split_top(text: str) -> list[str]:
     return [part for part in (*parts, current) if part.strip()]
 
 
-def parse_arguments(text: str, names: Mapping[str, Any] = NO_NAMES) -> dict[str, t.Type]:
-    """Return the types in ``"x: float64[:], w: float"`` by parameter name."""
-    found = {}
-    for part in split_top(text):
-        name, colon, type_ = part.partition(":")
-        if not colon:
+def named_parts(text: str, parameters: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """Return the names and types in ``"x: float64[:], w: float"``; ``=`` stands for the colon.
+
+    Types without names are of ``parameters``, in their order. Raises ValueError where there are
+    more than these.
+    """
+    found = []
+    for position, part in enumerate(split_top(text)):
+        name, type_ = NAMED.fullmatch(part.strip()).groups()  # type: ignore[union-attr]
+        if name is None and position >= len(parameters):
             raise ValueError(f"{part.strip()!r}: write `name: type`")
-        found[name.strip()] = parse_type(type_, names)
+        found.append((name or parameters[position], type_))
     return found
+
+
+def parse_arguments(
+    text: str, names: Mapping[str, Any] = NO_NAMES, parameters: Sequence[str] = ()
+) -> dict[str, t.Type]:
+    """Return the types in ``"x: float64[:], w: float"`` by parameter name: see ``named_parts``."""
+    return {name: parse_type(type_, names) for name, type_ in named_parts(text, parameters)}
 
 
 def types_of_parameters(

@@ -267,6 +267,11 @@ def test_arguments_are_read() -> None:
     assert parse_arguments("x: float64[:, :], w: (float, int),") == {
         "x": t.Array("float64", 2), "w": t.Tuple((t.FLOAT, t.INT)),
     }
+    assert parse_arguments("x=float64[:], w = float") == parse_arguments("x: float64[:], w: float")
+    of_order = parse_arguments("float64[:], float64[:, :], n: int", parameters=("x", "A", "n"))
+    assert of_order == parse_arguments("x: float64[:], A: float64[:, :], n: int")
+    with pytest.raises(ValueError, match=r"'float64\[:\]': write `name: type`"):
+        parse_arguments("float64[:]")
     assert parse_arguments(" ") == {}
     with pytest.raises(ValueError, match="write `name: type`"):
         parse_arguments("x")
