@@ -128,7 +128,7 @@ def solved(x):
 
 
 def residual(X, w):
-    n, d = X.shape
+    n, d = X.shape  # noqa: RUF059
     r = X @ w
     return np.sum(r * r) / n
 
