@@ -17,6 +17,7 @@ REASONS = {
     "backends/python/lifetimes.py": (5, "what is read after each of them, and names of exceptions"),
     "backends/python/lower.py": (5, "each kind is a statement of Python"),
     "backends/python/unbound.py": (1, "what loops collect is read later"),
+    "backends/python/sums_in_place.py": (5, "iterations and arms hand on arrays of their own"),
     "batching/batcher.py": (1, "a loop over seeds, others take none"),
     "derive/forward/forwarder.py": (4, "each kind has a tangent of its own form"),
     "derive/reverse/expected_shapes.py": (1, "a loop starts from arrays in front of it"),

@@ -165,7 +165,7 @@ class Aliases:
             )
             if isinstance(how, Step) and not known:
                 self.hold_parts(there.root, operand)
-                step = checked(how, self.place_in_text())
+                step = checked(how, "here" if self.s.at is None else self.s.at.where)
                 steps = (*there.steps, step)
                 self.references[var] = Reference(there.root, steps, self.state.value(there.root))
             elif how == "same":
@@ -174,11 +174,6 @@ class Aliases:
                 continue  # parts are found through the definition
             else:
                 self.join(var, operand, how == "holds" and makes_container(rhs))
-
-    def place_in_text(self) -> str:
-        """Return what messages of emitted code call the line that is being specialised."""
-        at = self.s.at
-        return "here" if at is None else at.where
 
     def join(self, root: Var, atom: Atom, within: bool = False) -> None:
         """Note that a root may share storage with all that a value refers to.
@@ -204,14 +199,7 @@ class Aliases:
 
     def roots(self, atom: Atom) -> Iterable[Var]:
         """Return the roots of the storage that a value refers to."""
-        if not isinstance(atom, Var) or not is_mutable(self.s.unit.type(atom)):
-            return ()
-        parts = self.parts(atom)
-        if parts is None:
-            root = self.reference(atom).root
-            return (root, *self.behind.get(root, ()))
-        own = () if isinstance(self.s.unit.type(atom), t.Tuple) else (self.reference(atom).root,)
-        return dict.fromkeys((*own, *(root for part in parts for root in self.roots(part))))
+        return dict.fromkeys(root for root, _ in self.held(atom))
 
     def held(self, atom: Atom) -> Iterator[tuple[Var, bool]]:
         """Yield the roots of the storage that a value refers to; say whether to all of it.
