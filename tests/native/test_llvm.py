@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import importlib.util
 import math
 import sys
 import threading
@@ -19,6 +20,7 @@ from adcompiler.backends.native.emit.types import NotEmitted
 from adcompiler.cache.objects import Objects
 from adcompiler.cache.trust import COMPILED
 from adcompiler.compile.backends import BACKENDS
+from adcompiler.errors import UnsupportedError
 from adcompiler.runtime import llvm_loops
 from adcompiler.runtime.llvm import Turns, engine
 from adcompiler.runtime.llvm_loops import Loops, Source
@@ -392,3 +394,31 @@ def test_numba_compiles_what_is_not_emitted(monkeypatch: pytest.MonkeyPatch) -> 
     A = np.outer(x, f)
     assert same(scaled(A), value_and_grad(array_programs.over_rows)(A))
     assert set(llvm_loops.refused.values()) == {"NotEmitted: nothing is emitted"}
+
+
+def test_without_numba_what_is_not_emitted_is_python_or_told(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from adcompiler.dispatch import native_source, tiers
+
+    def refusing(*given: Any) -> Any:
+        tries.append(given)
+        raise NotEmitted("nothing is emitted")
+
+    tries: list[Any] = []
+    find = importlib.util.find_spec
+    monkeypatch.setenv("ADCOMPILER_CACHE_DIR", "off")
+    monkeypatch.setattr(native_source, "emit", refusing)
+    monkeypatch.setattr(tiers, "START", 0.0)
+    monkeypatch.setattr(tiers, "A_LINE", 0.0)
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name: None if name == "numba" else find(name))
+    A = np.ones((3, 4))
+    expected = value_and_grad(array_programs.over_rows)(A)
+    auto = value_and_grad(array_programs.over_rows, backend="auto")
+    for _ in range(3):
+        assert same(auto(A), expected)
+    told = "LLVM does not compile it (NotEmitted: nothing is emitted)"
+    assert told in auto.explain(A).backend and len(tries) == 1
+    with pytest.raises(UnsupportedError, match="LLVM does not compile it"):
+        value_and_grad(array_programs.over_rows, backend="native")(A)
