@@ -43,14 +43,16 @@ class Dependent:
     are empty, and only the value is not known.
 
     ``zeros`` says which elements are zero whatever the inputs are, None if nothing is known of
-    that; it is dropped when the array is written into. ``token`` says who may write into the
+    that. ``picked`` are an index that is not known, and the array whose elements it picked.
+    ``token`` says who may write into the
     object (see ``updates``); ``shared`` that something else
     refers to its arrays; ``in_c_order`` that the array is known to lie in memory in C order, which
     only runs of programs whose meaning depends on it keep track of (see ``layouts``).
     """
 
     __slots__ = (
-        "dtype", "first", "in_c_order", "second", "shape", "shared", "token", "value", "zeros",
+        "dtype", "first", "in_c_order", "picked", "second", "shape", "shared", "token", "value",
+        "zeros",
     )
 
     def __init__(
@@ -66,6 +68,7 @@ class Dependent:
         self.shared = False
         self.in_c_order = False
         self.zeros: Array | None = None
+        self.picked: tuple[Dependent, Any] | None = None
 
     @property
     def is_active(self) -> bool:

@@ -106,9 +106,23 @@ def output_of(function: Any, k: int) -> Any:
 
 def applied(
     run: Run, function: Any, args: tuple[Any, ...], kind: Classification,
-    kwargs: Any = {}, value: Any = None,  # noqa: B006
+    kwargs: Any = {}, value: Any = None, by_constants: bool = False,  # noqa: B006
 ) -> Any:
-    """Return the result of an elementwise function of one output."""
+    """Return the result of an elementwise function of one output.
+
+    Where derivatives vanish is asked at a point, and always if it is told ``by_constants``: what is
+    not known is None then.
+    """
+    at_values = run.local or by_constants
+    index = index_of_all(args) if not run.local else None
+    if index is not None:
+        whole = tuple(arg.picked[1] if isinstance(arg, Dependent) and arg.picked else arg
+                      for arg in args)
+        of_all = applied(run, function, whole, kind, kwargs, None, by_constants)
+        first, second = map(_alone, all_sets([of_all]))
+        made = run.made(broadcast(run, args), of_all.dtype, first, second)
+        made.picked = index, of_all
+        return made
     shape = broadcast(run, args)
     if run.local:
         value = run.value(function, args, kwargs) if value is None else value
@@ -129,10 +143,14 @@ def applied(
         firsts[i], seconds[i] = first, second
         if arg.shape != ():
             arg.shared = True
+    blocked = zero_factors(function, args, shape) if shape else None
+    if blocked is not None:
+        for i in there:
+            firsts[i], seconds[i] = (masked(r, ~blocked, shape) for r in (firsts[i], seconds[i]))
     values = tuple(map(_value, args))
-    pairs = curvature(kind, firsts, values, shape, run.local) if run.second else []
+    pairs = curvature(kind, firsts, values, shape, at_values) if run.second else []
     flowing = [i for i in there if not kind.der1_zero[i]]
-    for i in list(flowing) if run.local else ():
+    for i in list(flowing) if at_values else ():
         predicate = kind.local(i)
         zero = predicate(*values) if predicate is not None else False
         if np.any(zero):
@@ -147,7 +165,9 @@ def applied(
         elif children:
             second = run.thinned(unite(children, shape))
     made = run.made(shape, dtype, first, second, value)
-    if isinstance(made, Dependent) and shape and any(args[i].zeros is not None for i in there):
+    if isinstance(made, Dependent) and shape and (
+        blocked is not None or any(args[i].zeros is not None for i in there)
+    ):
         made.zeros = zeros_left(function, args, shape)
     return made
 
@@ -157,6 +177,33 @@ def known_zeros(arg: Any) -> Any:
     if isinstance(arg, Dependent):
         return np.asarray(False) if arg.zeros is None else arg.zeros
     return np.asarray(arg) == 0
+
+
+def index_of_all(args: tuple[Any, ...]) -> Any:
+    """Return the index that picked the elements of all arguments that are arrays, else None."""
+    found = shape = None
+    for arg in args:
+        if isinstance(arg, Dependent) and arg.picked is not None:
+            if found is not None and (
+                arg.picked[0] is not found or arg.picked[1].shape != shape
+            ):
+                return None
+            found, shape = arg.picked[0], arg.picked[1].shape
+        elif np.ndim(arg) if not isinstance(arg, Dependent) else arg.shape != ():
+            return None
+    return found
+
+
+def zero_factors(function: Any, args: tuple[Any, ...], shape: Shape) -> Any:
+    """Return where a factor of a product is zero, if an array of them is known to be; else None."""
+    if REGISTRY.facts(function).means != "multiply":
+        return None
+    known = [
+        known_zeros(arg) for arg in args
+        if (arg.zeros is not None if isinstance(arg, Dependent) else np.ndim(arg))
+    ]
+    zeros = np.any([np.broadcast_to(one, shape) for one in known], axis=0) if known else None
+    return zeros if np.any(zeros) else None
 
 
 SUMS = ("add", "subtract", "negative", "positive")
@@ -218,7 +265,7 @@ def power(run: Run, function: Any, x: Any, y: Any, *rest: Any, **kwargs: Any) ->
         base_zero = never if isinstance(x, Dependent) else None
         return applied(run, function, (x, y), of_letters("ssc", base_zero, None))
     if np.ndim(y):
-        return applied(run, function, (x, y), of_letters("ssc", never))
+        return powers(run, function, x, np.asarray(y))
     if y == 0:
         return applied(run, function, (x, y), of_letters("zzz"))
     if y == 1:
@@ -228,6 +275,24 @@ def power(run: Run, function: Any, x: Any, y: Any, *rest: Any, **kwargs: Any) ->
     if flat is not None and y > 2:
         kind = kind.refined((0, 0), flat)
     return applied(run, function, (x, y), kind)
+
+
+def powers(run: Run, function: Any, x: Any, y: np.ndarray) -> Any:
+    """``x ** y`` for an array of constants: elements of exponent 0 and 1 as those of a number.
+
+    At a point a base of 0 leaves nothing of exponents over 1, to second order over 2.
+    """
+    if y.dtype.kind not in "iufb":
+        return applied(run, function, (x, y), of_letters("ssc", never))
+
+    def flat(x: Any, y: Any) -> Any:
+        return (y == 0) | (np.equal(x, 0) & (y > 1) if x is not None else False)
+
+    def straight(x: Any, y: Any) -> Any:
+        return (y == 0) | (y == 1) | (np.equal(x, 0) & (y > 2) if x is not None else False)
+
+    kind = of_letters("szz", flat).refined((0, 0), straight)
+    return applied(run, function, (x, y), kind, by_constants=True)
 
 
 def _is_real(y: Any) -> bool:

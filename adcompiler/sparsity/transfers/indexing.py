@@ -74,9 +74,31 @@ def get_unknown(run: Run, obj: Any, index: Any) -> Any:
         return UnknownList(found) if isinstance(index, slice) else found
     shape, dtype = shape_after(obj, index), dtype_of(obj)
     if not isinstance(obj, Dependent):
-        return Dependent(shape, dtype)
-    first, second = narrowed(obj, index)
-    return Dependent(shape, dtype, Relation(first, None), Relation(second, None))
+        found = Dependent(shape, dtype)
+    else:
+        first, second = narrowed(obj, index)
+        found = Dependent(shape, dtype, Relation(first, None), Relation(second, None))
+    if picks_elements(obj, index):
+        for one in (obj, index):
+            if isinstance(one, Dependent):
+                one.shared = True  # what is written into later is another object
+        found.picked = index, obj if isinstance(obj, Dependent) else np.array(obj)
+    return found
+
+
+def picks_elements(obj: Any, index: Any) -> bool:
+    """Say whether an index that is not known picks elements, or rows, of an array.
+
+    What is computed of them element by element, and stored at the same index again, depends on the
+    elements that are there.
+    """
+    if not isinstance(index, Dependent) or not isinstance(obj, (Dependent, np.ndarray)):
+        return False
+    shape = obj.shape
+    if not shape or index.shape == ():
+        return False
+    is_mask = np.dtype(index.dtype).kind == "b"
+    return index.shape == shape if is_mask else len(shape) == 1
 
 
 def narrowed(obj: Dependent, index: Any) -> tuple[Any, Any]:
@@ -192,12 +214,20 @@ def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bo
         return made
     run.doubts += 1
     obj = own_dependent(run, obj)
-    obj.zeros = None
     if obj.value is not None:
         write_value(obj, steps, value, adds)
     if isinstance(value, (list, tuple)):
         value = run.call(np.asarray, (value,), {})
+    at_elements = stored_at_elements(obj, steps, value)
+    if at_elements is not None:
+        places = np.arange(count(obj.shape)).reshape(obj.shape)
+        for which in ("first", "second"):
+            new = getattr(at_elements, which, NOTHING)
+            setattr(obj, which, replaced(getattr(obj, which), obj.shape, places, new, True))
+        obj.zeros = None
+        return obj
     if unknown or obj.shape is None or (isinstance(value, Dependent) and value.shape is None):
+        obj.zeros = None
         first, second = all_sets(dependents_in(value))
         common = Relation(union(obj.first.common, first), obj.first.own)
         obj.first = common
@@ -206,14 +236,36 @@ def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bo
     last = steps[-1]
     if len(steps) == 1 and last[0] == "item" and is_place(obj.shape, last[2][0]):
         given = value if isinstance(value, Dependent) else CONSTANT
+        if obj.zeros is not None:
+            obj.zeros[last[2][0]] = False
         obj.first = put(obj.first, obj.shape, last[2][0], whole(given.first), adds)
         obj.second = put(obj.second, obj.shape, last[2][0], whole(given.second), adds)
         return obj
     places, in_part = places_of(obj, steps)
+    if obj.zeros is not None:
+        obj.zeros.reshape(-1)[np.ravel(places)] = False
     for which in ("first", "second"):
         new = stretched(getattr(value, which, NOTHING), shape_of(value), np.shape(places))
         setattr(obj, which, replaced(getattr(obj, which), obj.shape, places, new, adds or in_part))
     return obj
+
+
+def stored_at_elements(obj: Dependent, steps: Sequence[Any], value: Any) -> Any:
+    """Return what of an array of the same shape is stored at an index that is not known.
+
+    None if that is not known either. Some elements may stay as they are.
+    """
+    kind, _, args, *_ = steps[0]
+    if len(steps) != 1 or kind != "item" or not picks_elements(obj, args[0]):
+        return None
+    if not isinstance(value, Dependent):
+        return CONSTANT
+    if value.picked is None or value.picked[0] is not args[0]:
+        return None
+    whole_array = value.picked[1]
+    if shape_of(whole_array) != obj.shape:
+        return None
+    return whole_array if isinstance(whole_array, Dependent) else CONSTANT
 
 
 def places_of(obj: Dependent, steps: Sequence[Any]) -> tuple[Any, bool]:
@@ -272,6 +324,7 @@ def own_dependent(run: Run, obj: Any) -> Dependent:
     if not isinstance(obj, Dependent):
         value = np.array(obj) if run.local else None
         made = Dependent(np.shape(obj), dtype_of(obj), NOTHING, NOTHING, value)
+        made.zeros = zeros_in(obj)
     elif obj.token == run.token and not obj.shared:
         return obj
     else:
@@ -281,10 +334,19 @@ def own_dependent(run: Run, obj: Any) -> Dependent:
         else:
             first, second = (private(r, obj.shape) for r in (obj.first, obj.second))
             made = Dependent(obj.shape, obj.dtype, first, second, value)
+            made.zeros = None if obj.zeros is None else np.array(obj.zeros, order="C")
     made.token = run.token
     made.in_c_order = obj.in_c_order if isinstance(obj, Dependent) else (
         np.asarray(obj).flags.c_contiguous)
     return made
+
+
+def zeros_in(array: Any) -> Any:
+    """Return where an array of two axes or more is zero, as that tells of a matrix; else None."""
+    if np.ndim(array) < 2 or np.asarray(array).dtype.kind not in "iufcb":
+        return None
+    zeros = np.ascontiguousarray(np.asarray(array) == 0)
+    return zeros if zeros.any() else None
 
 
 def put(relation: Relation, shape: Shape, index: Any, new: Any, adds: bool) -> Relation:

@@ -66,6 +66,7 @@ class Written:
             first, second = (private(r, array.shape) for r in (array.first, array.second))
             self.array: Any = Dependent(array.shape, array.dtype, first, second)
             self.array.token = run.token
+            self.array.zeros = None if array.zeros is None else np.array(array.zeros)
         else:
             self.array = np.array(array)
         self.shape: tuple[int, ...] = self.array.shape
