@@ -315,6 +315,10 @@ class RecordedWarning(UserWarning):
     """A function is recorded in each call, as the compiler refuses it: which line, and why."""
 
 
+class FullPatternWarning(UserWarning):
+    """The pattern of a large sparse derivative is nearly full: which lines make it so."""
+
+
 class WrongPatternError(ADError, ValueError):
     """The sparsity pattern that a user states lacks nonzeros of the derivative."""
 

@@ -6,7 +6,7 @@ import functools
 import linecache
 import traceback
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -128,6 +128,11 @@ class Patterns:
             guard(target, unit.relied.facts, self.forms.arguments(request.types)), sources,
         )
 
+    def programs(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Program]:
+        """Return the programs that are run for such arguments."""
+        compiled = self.compiled(self.values(args, kwargs))
+        return [compiled.program, *compiled.callees.values()]
+
     def check_apart(self, compiled: Compiled, values: Sequence[Any]) -> None:
         """Refuse arguments that share storage, one of which is written into."""
         for i in compiled.written:
@@ -187,6 +192,7 @@ class Patterns:
             values[i] = at_steps(values[i], steps, inputs.dependent)
         machine = Machine(
             compiled.unit, local, second, compiled.callees, compiled.sources, at_generic)
+        machine.columns = inputs.columns
         cells = [
             machine.reads.read(id(cell), functools.partial(getattr, cell, "cell_contents"))
             for cell in cells_of(self.forms.target.function, compiled)
@@ -243,6 +249,15 @@ def located(
         code.co_filename, code.co_firstlineno, len(text) - len(text.lstrip()), text,
         refusal.problem, refusal.hint, refusal.anchor, len(text.strip()) or 1,
     )
+
+
+def lines_of(places: Iterable[tuple[str, int]], programs: Sequence[Program]) -> list[str]:
+    """Return the lines of the user's source that places in pattern programs come from."""
+    by_name = {program.filename: program for program in programs}
+    origins = [by_name[file].origins.get(line) for file, line in places if file in by_name]
+    return list(dict.fromkeys(
+        f"{found.where}: {found.text.strip()}" for found in (
+            origin.finding("", "", "") for origin in origins if origin is not None)))
 
 
 def patterns_of(function: Callable[..., Any], argnums: Argnums) -> Patterns:

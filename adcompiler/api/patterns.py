@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,23 +10,30 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.argnums import Asked, of_call
-from adcompiler.api.pattern_programs import Argnums, at_steps, located, patterns_of
+from adcompiler.api.fallback import users_level
+from adcompiler.api.pattern_programs import (
+    Argnums, at_steps, lines_of, located, patterns_of,
+)
 from adcompiler.dispatch import Specialisations
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.guards import Guard
 from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.errors import (
-    ADError, LocatedError, MissingPrimalError, MissingRuleError, Reason,
+    ADError, FullPatternWarning, LocatedError, MissingPrimalError, MissingRuleError, Reason,
     SourceNotFoundError, UnsupportedError,
 )
 from adcompiler.sparsity.dependences.fingerprints import Reads
+from adcompiler.sparsity.interpreter.fullness import FULL, LARGE, TooFullError
 from adcompiler.sparsity.interpreter.pattern import hessian, jacobian
-from adcompiler.sparsity.interpreter.run import Refusal
+from adcompiler.sparsity.interpreter.run import Refusal, too_full
 from adcompiler.sparsity.tracing.detectors import (
     Global, Tracing, columns_of, is_in_place, jacobian_buffer, retold,
 )
 from adcompiler.structs import dataclass
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
+
+SHOWN = 5
+"""Lines that a warning names."""
 
 
 def as_called(
@@ -110,7 +118,7 @@ class Watched:
 
     With ``why`` the function is recorded, for that reason, as it is not compiled. ``looked`` are
     the positions of the other arguments whose values were looked at: it is that of all values of
-    the other floating ones.
+    the other floating ones. ``full`` are the lines that make it nearly full, if that is so.
     """
 
     pattern: Any
@@ -119,6 +127,7 @@ class Watched:
     fingerprint: Any
     why: str = ""
     looked: frozenset[int] = frozenset()
+    full: tuple[str, ...] = ()
 
     def holds(self) -> bool:
         """Say whether nothing that the pattern depends on has changed."""
@@ -146,7 +155,28 @@ def watched_pattern(
     assert machine.sources is not None
     return Watched(
         found, guard, machine.reads, machine.reads.fingerprint(),
-        looked=machine.sources.every - machine.generic)
+        looked=machine.sources.every - machine.generic,
+        full=tuple(lines_of(machine.full, patterns.programs(args, kwargs))))
+
+
+def is_full(pattern: Any) -> bool:
+    """Say whether a pattern of a large matrix has more than a tenth of all entries."""
+    entries = pattern.shape[0] * pattern.shape[1]
+    return bool(entries >= LARGE**2 and pattern.nnz > FULL * entries)
+
+
+def warn_if_full(pattern: Any, lines: Sequence[str]) -> None:
+    """Warn of a pattern that is nearly full, and name the lines that make it so."""
+    if not is_full(pattern):
+        return
+    height, width = pattern.shape
+    made_so = "".join(f"\n  {line}" for line in lines[:SHOWN])
+    warnings.warn(
+        f"the pattern of a {height} x {width} matrix has {pattern.nnz:,} entries, "
+        f"{100 * pattern.nnz / (height * width):.0f} % of all; a dense derivative, or products "
+        "with it, may take less time"
+        + (f". It is made so by\n{made_so.lstrip(chr(10))}" if made_so else ""),
+        FullPatternWarning, stacklevel=users_level())
 
 
 def refuse_written(
@@ -270,7 +300,9 @@ def finished(make: Callable[[], Any], function: Callable[..., Any], argnums: Arg
     """Return the pattern that ``make`` gives; a refusal points at the function."""
     try:
         return make()
-    except Refusal as refusal:
+    except (Refusal, TooFullError) as refusal:
+        if isinstance(refusal, TooFullError):
+            refusal = too_full(refusal)
         forms = patterns_of(function, argnums).forms
         raise UnsupportedError([located(refusal, [], forms)]) from None
 

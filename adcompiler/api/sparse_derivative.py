@@ -15,7 +15,7 @@ from adcompiler.api.fallback import BY_BACKEND, because, may_record, tell_record
 from adcompiler.api.given_patterns import Given
 from adcompiler.api.kept_structures import KeptStructures
 from adcompiler.api.pattern_programs import MODES
-from adcompiler.api.patterns import Watched, watched_pattern, writes
+from adcompiler.api.patterns import Watched, warn_if_full, watched_pattern, writes
 from adcompiler.api.sparse_source import SparseModule
 from adcompiler.api.sparse_structure import Repeatable, Structure
 from adcompiler.dispatch import Compiled, Options
@@ -121,6 +121,8 @@ class SparseDerivative(Derivative[P, Any]):
         others = {i: value for i, value in enumerate(values) if i not in wrt}
 
         def made(watched: Watched) -> Structure:
+            if self.given is None:
+                warn_if_full(watched.pattern, watched.full)
             coloring = self.colored(watched.pattern)
             return Structure(coloring, Decompression(
                 coloring, self.settings.form, self.settings.triangle), watched)

@@ -18,6 +18,7 @@ from adcompiler.sparsity.dependences import index_sets
 from adcompiler.sparsity.dependences.index_sets import Bag, Own
 from adcompiler.sparsity.dependences.sets import Positions, Set, elements_of, set_of, size_of
 from adcompiler.sparsity.dependences.values import Relation, whole
+from adcompiler.sparsity.interpreter.fullness import bounded
 from adcompiler.sparsity.interpreter.run import Record
 
 Pairs = tuple[Positions, Positions]
@@ -115,6 +116,7 @@ def product(a: Set, b: Set, seen: set[tuple[Any, Any]]) -> Iterator[Pairs]:
         yield np.array([x]), np.array([y])
         return
     x, y = elements_of(a), elements_of(b)
+    bounded(len(x) * len(y))
     yield np.repeat(x, len(y)), np.tile(y, len(x))
 
 

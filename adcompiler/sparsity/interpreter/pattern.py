@@ -17,6 +17,7 @@ from adcompiler.sparsity.dependences.sets import Positions, elements_of
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Either, Relation, UnknownList, UnknownShape, identity,
 )
+from adcompiler.sparsity.interpreter.fullness import bounded
 from adcompiler.sparsity.interpreter.hessian import alive, pattern
 from adcompiler.sparsity.interpreter.machine import Machine
 from adcompiler.sparsity.interpreter.run import Refusal
@@ -89,6 +90,7 @@ def pairs_of(relation: Relation, size: int) -> tuple[Positions, Positions]:
     rows, columns = index_sets.pairs_of(relation.own)
     if relation.common:
         common = elements_of(relation.common)
+        bounded(len(common) * size)
         rows = np.concatenate([rows, np.repeat(np.arange(size), len(common))])
         columns = np.concatenate([columns, np.tile(common, size)])
     return rows, columns

@@ -22,6 +22,9 @@ from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Either, Relation, UnknownLengthError, UnknownList, UnknownShape,
     has_dependents, identity, is_complex, primal,
 )
+from adcompiler.sparsity.interpreter.fullness import (
+    LARGE, TooFullError, note_full, note_pairs,
+)
 
 Transfer = Callable[..., Any]
 TRANSFERS: dict[Any, Transfer] = {}
@@ -93,7 +96,8 @@ class Run:
     written into there. ``doubts`` counts what might raise an exception, as values are not known.
     ``stored`` holds what was assigned to global variables, which stay as they are. ``layouts``:
     the meaning of the program depends on how arrays lie in memory. ``generic`` are the positions
-    of the arguments in the place of which are generic numbers.
+    of the arguments in the place of which are generic numbers. ``columns`` is the number of inputs,
+    ``full`` the lines of programs that make arrays depend on many of these.
     """
 
     def __init__(self, local: bool, second: bool) -> None:
@@ -111,6 +115,8 @@ class Run:
         self.raised: BaseException | None = None
         self.stored: dict[tuple[int, str], Any] = {}
         self.kinds: dict[Any, Classification | None] = {}
+        self.columns = 0
+        self.full: list[tuple[str, int]] = []
 
     def may_fail_by(self, error: Exception) -> None:
         """Refuse an exception that says that an operation was not understood.
@@ -150,6 +156,8 @@ class Run:
         pairs: Sequence[tuple[Relation, Relation]],
     ) -> Relation:
         """Enter a nonlinear operation; return the relation to what now stands for it."""
+        if self.columns >= LARGE:
+            note_pairs(self, pairs)
         record = Record(self.numbers, shape or (), children, pairs)
         self.records.append(record)
         self.numbers += record.size
@@ -277,11 +285,15 @@ class Run:
                 "a value is of one kind or another, depending on the inputs", 'mode="local"')
         try:
             result = found(self, function, *args, **kwargs)
+            if self.columns >= LARGE:
+                note_full(self, result, args)
             if self.layouts:
                 TRANSFERS[LAYOUT](self, result, found, function, args, kwargs)
             return result
         except (Refusal, IndexError, ValueError, ArithmeticError):
             raise
+        except TooFullError as error:
+            raise too_full(error) from None
         except UnknownLengthError:
             raise Refusal(
                 f"{getattr(function, '__name__', function)}() of an array whose shape depends on "
@@ -313,6 +325,13 @@ class Run:
         finally:
             random.setstate(before[0])
             np.random.set_state(before[1])
+
+
+def too_full(error: TooFullError) -> Refusal:
+    """Return the refusal of a pattern that takes too much memory."""
+    return Refusal(
+        str(error), "products with the derivative (jvp, vjp, hvp, as_linear_operator), a sparse "
+        "matrix in place of a full one, or pattern=... if it is known")
 
 
 def drawing_apart(function: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:

@@ -19,6 +19,7 @@ from adcompiler.sparsity.dependences.values import (
     element, end_to_end, gathered, has_dependents, map_dependents, moved, private, settled,
     shape_of, stretched, whole,
 )
+from adcompiler.sparsity.interpreter.fullness import LARGE, note_full
 from adcompiler.sparsity.interpreter.joining import join, join_all
 from adcompiler.sparsity.interpreter.run import CONSTANT, Refusal, Run
 
@@ -78,6 +79,8 @@ def get_unknown(run: Run, obj: Any, index: Any) -> Any:
     else:
         first, second = narrowed(obj, index)
         found = Dependent(shape, dtype, Relation(first, None), Relation(second, None))
+    if run.columns >= LARGE:
+        note_full(run, found, (obj,))
     if picks_elements(obj, index):
         for one in (obj, index):
             if isinstance(one, Dependent):

@@ -11,11 +11,15 @@ from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.values import (
     Dependent, combined, dtype_of, is_float, moved, primal, shape_of, unite,
 )
+from adcompiler.sparsity.interpreter.fullness import bounded
 from adcompiler.sparsity.interpreter.run import Run, transfer, transfer_of
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
 from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.movement import rows_of
 from adcompiler.sparsity.transfers.reductions import total
+
+TERMS = 8
+"""Terms of a product that take about as much memory as an entry, before zeros are left out."""
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -34,6 +38,7 @@ def contraction(
             extents[letter] = extent if extents.get(letter, 1) == 1 else extents[letter]
     order = "".join(dict.fromkeys((*output, *"".join(subscripts))))
     full = tuple(extents[letter] for letter in order)
+    bounded(count(full) // TERMS)
     keep = np.ones(full, bool)
     for letters, operand in zip(subscripts, operands, strict=True):
         if not isinstance(operand, Dependent):
@@ -41,6 +46,7 @@ def contraction(
         elif operand.zeros is not None:
             keep = keep & aligned(~operand.zeros, letters, order, extents)
     terms = np.flatnonzero(keep)
+    bounded(len(terms))
     shape = tuple(extents[letter] for letter in output)
     targets = terms // (count(full) // max(count(shape), 1)) if count(full) else terms
     value = run.value(function, *call)
