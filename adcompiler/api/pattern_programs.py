@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import linecache
+import sysconfig
 import traceback
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -23,7 +24,7 @@ from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
-from adcompiler.ir.nodes import Block, Const, Function, Param
+from adcompiler.ir.nodes import Block, Const, Function, Origin, Param
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.aliases import overlap
 from adcompiler.runtime.records import is_record, record
@@ -231,6 +232,10 @@ def at_steps(value: Any, steps: Sequence[Any], change: Callable[[Any], Any]) -> 
     return type(value)(*parts.values()) if hasattr(value, "_fields") else tuple(parts.values())
 
 
+LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+"""Where the text of installed libraries is."""
+
+
 def located(
     refusal: Refusal | DecisionError, programs: Sequence[Program], forms: Specialisations
 ) -> Finding:
@@ -238,11 +243,18 @@ def located(
     if isinstance(refusal, DecisionError):
         refusal = Refusal(str(refusal), "a list").with_traceback(refusal.__traceback__)
     by_name = {program.filename: program for program in programs}
+    found = None
     for frame in reversed(traceback.extract_tb(refusal.__traceback__)):
         program = by_name.get(frame.filename)
         origin = program.origins.get(frame.lineno or 0) if program is not None else None
         if origin is not None:
-            return origin.finding(refusal.problem, refusal.hint, refusal.anchor)
+            origin = outside_libraries(origin)
+            found = found or origin
+            if not origin.file.startswith(LIBRARIES):
+                found = origin
+                break
+    if found is not None:
+        return found.finding(refusal.problem, refusal.hint, refusal.anchor)
     code = forms.target.function.__code__
     text = linecache.getline(code.co_filename, code.co_firstlineno).rstrip()
     return Finding(
@@ -257,7 +269,14 @@ def lines_of(places: Iterable[tuple[str, int]], programs: Sequence[Program]) -> 
     origins = [by_name[file].origins.get(line) for file, line in places if file in by_name]
     return list(dict.fromkeys(
         f"{found.where}: {found.text.strip()}" for found in (
-            origin.finding("", "", "") for origin in origins if origin is not None)))
+            outside_libraries(origin).finding("") for origin in origins if origin is not None)))
+
+
+def outside_libraries(origin: Origin) -> Origin:
+    """Return the line of the user's own that a place in an installed library is reached from."""
+    while origin.via is not None and origin.file.startswith(LIBRARIES):
+        origin = origin.via
+    return origin
 
 
 def patterns_of(function: Callable[..., Any], argnums: Argnums) -> Patterns:

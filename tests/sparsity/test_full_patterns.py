@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from adcompiler import (
     UnsupportedError, hessian_sparsity, jacobian_sparsity, sparse_hessian, sparse_jacobian,
@@ -57,15 +58,24 @@ def test_the_lines_that_make_a_pattern_full() -> None:
     assert warned(sparse_hessian, banded, X) == []
 
 
-def times_a_full_matrix(x):
-    return np.ones((len(x), len(x))) @ x
-
-
 def test_memory_is_bounded() -> None:
     x = np.ones(20_000)
-    for of, f in (
-        (jacobian_sparsity, normalised), (hessian_sparsity, squared_sum),
-        (jacobian_sparsity, times_a_full_matrix),
-    ):
+    for of, f in ((jacobian_sparsity, normalised), (hessian_sparsity, squared_sum)):
         with pytest.raises(UnsupportedError, match=r"would take \d+ GiB(.|\n)*pattern=\.\.\."):
             of(f, x)
+
+
+def filled_by_elements(x):
+    matrix = sp.lil_matrix((len(x), len(x)))
+    for i in range(len(x) - 1):
+        matrix[i, i + 1] = x[i]
+    return matrix.tocsr() @ x
+
+
+def test_refusals_name_the_users_line() -> None:
+    with pytest.raises(UnsupportedError) as refused:
+        jacobian_sparsity(filled_by_elements, np.ones(4))
+    text = str(refused.value)
+    assert "matrix[i, i + 1] = x[i]" in text
+    assert text.startswith(__file__)
+    assert "coo_array((np.array(values), (rows, columns))" in text

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from adcompiler import grad, hessian_sparsity, jacobian, jacobian_sparsity
 from tests.sparsity.check import missing
@@ -177,3 +178,41 @@ def test_local_patterns_of_powers() -> None:
         pattern = jacobian_sparsity(f, x, mode="local")
         assert missing(pattern, jacobian(f)(x)) == []
     assert jacobian_sparsity(rates, x, mode="local").nnz == 2 * N - 4
+
+
+INNER = np.arange(N - 1)
+ROWS = np.concatenate([INNER, INNER, INNER + 1, INNER + 1])
+COLUMNS = np.concatenate([INNER, INNER + 1, INNER, INNER + 1])
+
+
+def diagonal_product(x):
+    i = np.arange(N)
+    return sp.csr_matrix((x**2, (i, i)), shape=(N, N)) @ x
+
+
+def stiffness_product(x):
+    k = 1.0 + (x[1:] - x[:-1]) ** 2
+    values = np.concatenate([k, -k, -k, k])
+    return sp.coo_matrix((values, (ROWS, COLUMNS)), shape=(N, N)).tocsr() @ x
+
+
+def product_with_columns(x):
+    i = np.arange(N)
+    return (sp.csr_matrix((x, (i, i)), shape=(N, N)) @ np.stack([x[::-1], x], 1)).ravel()
+
+
+def test_products_with_sparse_matrices_of_variables() -> None:
+    for f, first, second in (
+        (diagonal_product, N, N), (stiffness_product, 3 * N - 2, 3 * N - 2),
+        (product_with_columns, 3 * N, 2 * N),
+    ):
+        weights = np.linspace(1.0, 2.0, f(POINTS[0]).size)
+
+        def weighted(x, f=f, weights=weights):
+            return weights @ f(x)
+
+        for x in POINTS:
+            assert missing(jacobian_sparsity(f, x), jacobian(f)(x)) == []
+            assert missing(hessian_sparsity(weighted, x), jacobian(grad(weighted))(x)) == []
+        assert jacobian_sparsity(f, POINTS[0]).nnz == first, f.__name__
+        assert hessian_sparsity(weighted, POINTS[0]).nnz == second, f.__name__

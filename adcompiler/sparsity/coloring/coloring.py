@@ -236,6 +236,9 @@ def symmetric(csr: Any, kind: str, order: str, most: int = 0) -> np.ndarray:
     A star coloring that needs more than ``most`` colors is given up: some are -1.
     """
     indptr, indices = without_diagonal(csr)
+    n = indptr.size - 1
+    if indices.size == n * (n - 1):  # all are neighbours
+        return np.arange(n)
     if kind == "star" and has_path_of_four(indptr, indices):
         found = residues(csr, (3,), symmetric=True)
         if found is not None:  # two colors are not enough

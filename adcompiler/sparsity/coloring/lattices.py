@@ -11,6 +11,9 @@ import numpy as np
 MAX_DIAGONALS = 64
 """Diagonals on which nonzeros may lie for residues to be tried as colors."""
 
+MAX_POINTS = 128
+"""Nonzeros in the fullest row of what may be a stencil."""
+
 SAMPLED = 64
 """Rows from which the steps between columns are taken; a coloring is tested on all."""
 
@@ -54,6 +57,8 @@ def linear_forms(csr: Any, counts: Iterable[int]) -> np.ndarray | None:
     pattern, so that it need not be a grid. None if nothing is found.
     """
     lengths = np.diff(csr.indptr)
+    if lengths.max(initial=0) > MAX_POINTS:
+        return None
     full = np.argsort(-lengths, kind="stable")[:: max(1, lengths.size // SAMPLED)][:SAMPLED]
     rows = [np.sort(csr.indices[csr.indptr[i] : csr.indptr[i + 1]]) for i in full]
     found = Counter(tuple(strides_of(row)) for row in rows).most_common(1)

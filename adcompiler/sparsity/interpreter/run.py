@@ -22,9 +22,7 @@ from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Either, Relation, UnknownLengthError, UnknownList, UnknownShape,
     has_dependents, identity, is_complex, primal,
 )
-from adcompiler.sparsity.interpreter.fullness import (
-    LARGE, TooFullError, note_full, note_pairs,
-)
+from adcompiler.sparsity.interpreter.fullness import LARGE, TooFullError, note_full, note_pairs
 
 Transfer = Callable[..., Any]
 TRANSFERS: dict[Any, Transfer] = {}
@@ -457,8 +455,16 @@ LINEARLY, GROUPED, SYSTEM, STATED = "linearly", "grouped", "system", "stated"
 """Keys of the transfers for functions that have none of their own."""
 
 
+BY_ELEMENTS = tuple(f"scipy.sparse._{part}" for part in ("lil", "dok", "index", "csparsetools"))
+"""The modules of sparse matrices that are filled element by element, in place."""
+
+
 def without_rule(function: Any) -> Refusal:
     """Return the refusal of a function that nothing is known of."""
+    if str(getattr(function, "__module__", "")).startswith(BY_ELEMENTS):
+        return Refusal(
+            "a sparse matrix that is filled element by element with what depends on the inputs",
+            "coo_array((np.array(values), (rows, columns)), shape=...) of lists", "missing-rule")
     elsewhere = computed_elsewhere(function)
     if elsewhere is not None:
         return Refusal(*elsewhere, "missing-rule")

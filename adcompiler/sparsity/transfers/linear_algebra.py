@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from adcompiler.runtime.scipy_entries import entries_product
 from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Relation, combined, dtype_of, has_dependents, is_float, moved, shape_of,
@@ -18,6 +19,7 @@ from adcompiler.sparsity.dependences.values import (
 from adcompiler.sparsity.interpreter.run import SYSTEM, Run, transfer
 from adcompiler.sparsity.transfers.blocks import in_blocks
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
+from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.stand_ins import of_one_form
 from adcompiler.sparsity.transfers.reductions import groups, reduced
 
@@ -69,6 +71,32 @@ def connected(run: Run, matrix: Any, x: Any, value: Any) -> Any:
         combined(moved(r, np.ravel), targets, positions, shape) for r in (x.first, x.second)
     )
     return run.made(shape, dtype, first, second, value)
+
+
+@transfer(entries_product)
+def product_of_entries(
+    run: Run, function: Any, values: Any, rows: Any, columns: Any, shape: Any, x: Any
+) -> Any:
+    """A sparse matrix of entries times a vector or matrix: sums of products, one for each entry."""
+    args = values, rows, columns, shape, x
+    if has_dependents((rows, columns, shape)) or any(
+        isinstance(one, Dependent) and one.shape is None for one in (values, x)
+    ):
+        return dense(run, function, *args)
+    value = run.value(function, args, {})
+    width = count(shape_of(x)[1:])
+    if len(shape_of(x)) > 1:
+        values = run.call(np.reshape, (values, (-1, *(1 for _ in shape_of(x)[1:]))), {})
+    terms = run.call(operator.mul, (values, get_item(run, x, np.asarray(columns))), {})
+    if not isinstance(terms, Dependent):
+        return value
+    found = (int(shape[0]), *shape_of(x)[1:])
+    targets = (np.asarray(rows, np.int64)[:, None] * width + np.arange(width)).ravel()
+    first, second = (
+        combined(moved(r, np.ravel), targets, np.arange(targets.size), found)
+        for r in (terms.first, terms.second)
+    )
+    return run.made(found, terms.dtype, first, second, value)
 
 
 @transfer("matrices")
