@@ -114,15 +114,8 @@ def applied(
     not known is None then.
     """
     at_values = run.local or by_constants
-    index = index_of_all(args) if not run.local else None
-    if index is not None:
-        whole = tuple(arg.picked[1] if isinstance(arg, Dependent) and arg.picked else arg
-                      for arg in args)
-        of_all = applied(run, function, whole, kind, kwargs, None, by_constants)
-        first, second = map(_alone, all_sets([of_all]))
-        made = run.made(broadcast(run, args), of_all.dtype, first, second)
-        made.picked = index, of_all
-        return made
+    if not run.local and (index := index_of_all(args)) is not None:
+        return of_picked(run, function, args, kind, kwargs, by_constants, index)
     shape = broadcast(run, args)
     if run.local:
         value = run.value(function, args, kwargs) if value is None else value
@@ -177,6 +170,20 @@ def known_zeros(arg: Any) -> Any:
     if isinstance(arg, Dependent):
         return np.asarray(False) if arg.zeros is None else arg.zeros
     return np.asarray(arg) == 0
+
+
+def of_picked(
+    run: Run, function: Any, args: tuple[Any, ...], kind: Classification, kwargs: Any,
+    by_constants: bool, index: Any,
+) -> Any:
+    """Return the result for elements that one index picked: what it is of those of whole arrays."""
+    whole = tuple(
+        arg.picked[1] if isinstance(arg, Dependent) and arg.picked else arg for arg in args)
+    of_all = applied(run, function, whole, kind, kwargs, None, by_constants)
+    first, second = map(_alone, all_sets([of_all]))
+    made = run.made(broadcast(run, args), of_all.dtype, first, second)
+    made.picked = index, of_all
+    return made
 
 
 def index_of_all(args: tuple[Any, ...]) -> Any:
