@@ -11,7 +11,7 @@ import pytest
 
 from adcompiler import grad
 from adcompiler.backends.native.helpers import TEXTS
-from adcompiler.runtime.native import bit_casts, bits_of, compiled, has_compiler, inlined, of_bits
+from adcompiler.runtime.native import bit_casts, bits_of, compiled, inlined, of_bits
 from tests.native.test_backends_agree import outcome, same
 from tests.native.test_fusing import loops_of
 
@@ -103,9 +103,8 @@ def test_loops_contain_them_however_large_they_are() -> None:
         assert f"@inlined\ndef {name}_of_each(x):" in text
 
 
+@pytest.mark.usefixtures("by_numba")
 def test_what_is_inlined_is_not_called() -> None:
-    if not has_compiler():
-        pytest.skip("there is no compiler")
 
     def cubed(x: float) -> float:
         return x * x * x
