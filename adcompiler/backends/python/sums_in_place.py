@@ -102,6 +102,7 @@ class SumsInPlace:
         self.fusion = fusion
         self.into: dict[Var, Var] = {}
         self.moved: dict[Var, Var] = {}
+        self.uses: dict[Block, LastUses] = {}
         self.block(function.body, set())
         for statement in walk(function.body):
             if not isinstance(statement, If | Loop):
@@ -114,7 +115,9 @@ class SumsInPlace:
         ``given`` are variables from outside that it may write into.
         """
         owned = set(given)
-        uses = LastUses(block, self.fusion)
+        if block not in self.uses:
+            self.uses[block] = LastUses(block, self.fusion)
+        uses = self.uses[block]
         for position, statement in enumerate(block.statements):
             mine = {
                 atom for atom in uses.counts[position]
