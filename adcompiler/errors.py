@@ -151,8 +151,8 @@ class Cause:
 class Finding:
     """One place in the user's source that cannot be differentiated.
 
-    ``line`` and ``column`` are 1-based and 0-based, as Python reports them; ``text`` is the
-    source line as written. ``anchor`` names the section of ``docs/limitations.md``; ``callers``
+    ``line`` and ``column`` are 1-based and 0-based, as Python reports them; a line of 0 stands for
+    no place that is known. ``text`` is the source line as written. ``anchor`` names the section of ``docs/limitations.md``; ``callers``
     are the calls through which the place is reached, innermost first; ``cause`` is where it starts;
     ``behind`` the section of what keeps the text of a function without a rule from being compiled.
     """
@@ -186,7 +186,8 @@ class Finding:
 
     def render(self) -> str:
         """Return the finding as compiler-style text: location, line, caret, reason, rewrite."""
-        rows = [f"{place_text(self.file, self.line, self.column)}: {self.problem}", *pointed(self)]
+        place = f"{place_text(self.file, self.line, self.column)}: " if self.line else ""
+        rows = [f"{place}{self.problem}", *pointed(self)]
         rows += [f"  called from {caller}" for caller in self.callers]
         if self.cause is not None:
             rows += self.cause.render()

@@ -265,3 +265,8 @@ def test_large_dicts_of_anything_are_not_looked_through_at_each_call() -> None:
     tests = derivative.code(3.0).compiled.guard.expressions(Namespace())
     assert not any("type_of" in text or "is_of_type" in text for text in tests)
     assert len(tests) <= 3
+
+
+def test_a_refusal_of_no_known_place_names_none():
+    error = UnsupportedError([adcompiler.errors.Finding("<unknown>", 0, 0, "", "no slope", "a rule")])
+    assert str(error) == "no slope\n  instead: a rule"
