@@ -152,9 +152,10 @@ class Finding:
     """One place in the user's source that cannot be differentiated.
 
     ``line`` and ``column`` are 1-based and 0-based, as Python reports them; a line of 0 stands for
-    no place that is known. ``text`` is the source line as written. ``anchor`` names the section of ``docs/limitations.md``; ``callers``
-    are the calls through which the place is reached, innermost first; ``cause`` is where it starts;
-    ``behind`` the section of what keeps the text of a function without a rule from being compiled.
+    no place that is known. ``text`` is the source line as written. ``anchor`` names the section of
+    ``docs/limitations.md``; ``callers`` are the calls through which the place is reached, innermost
+    first; ``cause`` is where it starts; ``behind`` the section of what keeps the text of a function
+    without a rule from being compiled.
     """
 
     file: str

@@ -268,5 +268,6 @@ def test_large_dicts_of_anything_are_not_looked_through_at_each_call() -> None:
 
 
 def test_a_refusal_of_no_known_place_names_none():
-    error = UnsupportedError([adcompiler.errors.Finding("<unknown>", 0, 0, "", "no slope", "a rule")])
+    finding = adcompiler.errors.Finding("<unknown>", 0, 0, "", "no slope", "a rule")
+    error = UnsupportedError([finding])
     assert str(error) == "no slope\n  instead: a rule"
