@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from adcompiler.api.jacobians import fmad, jacfwd, jacobian, jacrev
     from adcompiler.api.primal import compiled
     from adcompiler.api.seeds import batched_jvp, batched_vjp
+    from adcompiler.api.texts import compile_text
     from adcompiler.api.taylor import jet, nth_derivative, taylor
     from adcompiler.errors import (
         ADError, InternalError, MissingPrimalError, MissingRuleError, RuleError,
@@ -39,9 +40,9 @@ __version__ = "0.1.0"
 __all__ = [
     "ADError", "Derivative", "ExternalFunction", "Global", "InternalError", "Local",
     "MissingPrimalError", "MissingRuleError", "NoTangent", "PullbackMemory", "RuleError",
-    "Signature", "SourceNotFoundError", "UnsupportedError", "ZeroTangent", "alias",
-    "apply_frule", "apply_rrule", "augmented_primal", "batched_jvp", "batched_vjp", "bilinear",
-    "bump", "checkpoint", "checkpoint_loop", "classify", "clear_new_rule_hooks", "color",
+    "Signature", "SourceNotFoundError", "UnsupportedError", "ZeroTangent", "alias", "apply_frule",
+    "apply_rrule", "augmented_primal", "batched_jvp", "batched_vjp", "bilinear", "bump",
+    "checkpoint", "checkpoint_loop", "classify", "clear_new_rule_hooks", "color", "compile_text",
     "compiled", "complex_jacobian", "derivative", "elementwise_grad", "external", "facts", "fmad",
     "frule", "grad", "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept",
     "jacfwd", "jacobian", "jacobian_sparsity", "jacrev", "jet", "jvp", "lagrangian", "linear",
@@ -61,6 +62,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "api.patterns": ("hessian_sparsity", "jacobian_sparsity"),
     "api.sparse": ("sparse_hessian", "sparse_jacobian", "value_and_sparse_jacobian"),
     "api.lagrangians": ("lagrangian",),
+    "api.texts": ("compile_text",),
     "errors": (
         "ADError", "InternalError", "MissingPrimalError", "MissingRuleError", "RuleError",
         "SourceNotFoundError", "UnsupportedError",

@@ -27,6 +27,7 @@ from adcompiler.frontend.bytecode_file import is_from_present_file
 from adcompiler.frontend.forwarders import written
 from adcompiler.frontend.reloaded import find_in_module, find_moved
 from adcompiler.frontend.same_code import compiles_to, has_signature_of
+from adcompiler.frontend.typed_in import COMMAND, LAMBDA, REMEDY, find_given, remedy_for
 from adcompiler.ops.made_texts import kept_lines
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Proof = Callable[[Function], bool]
 
-LAMBDA = "<lambda>"
-REMEDY = "register a rule for it with `@rrule(f)`, or define it in a file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +88,6 @@ class Extent:
 
 UNPICKLED = "<dynamic-code>"
 """The file of a function that cloudpickle took along; that of its module is in its globals."""
-COMMAND = "<string>"
-"""The file of what ``exec`` is given, and since Python 3.13 also of the text of ``python -c``."""
 
 
 def read_source(function: Callable[..., Any]) -> SourceText:
@@ -108,7 +105,8 @@ def read_source(function: Callable[..., Any]) -> SourceText:
     compiles = functools.partial(compiles_to, live=code, module=module)
     if not lines:
         find = functools.partial(_find, proves=compiles)
-        found = find_in_module(code, module, find) or written(code, compiles, SourceText)
+        found = find_in_module(code, module, find) or find_given(code, find) or (
+            written(code, compiles, SourceText))
         if found is None:
             raise without_text(function, code)
         return found
@@ -121,6 +119,7 @@ def read_source(function: Callable[..., Any]) -> SourceText:
     alike = found or _find(code, lines, functools.partial(has_signature_of, live=code))
     if found is None and is_from_present_file(code, module):
         found = alike
+    found = found or find_given(code, functools.partial(_find, proves=compiles))
     found = found or (None if alike else written(code, compiles, SourceText))
     if found is None:
         if code.co_filename == COMMAND:
@@ -138,7 +137,7 @@ def without_text(function: Callable[..., Any], code: CodeType) -> SourceNotFound
     """Return the error for a function of which no text is kept."""
     return SourceNotFoundError(
         f"no source text for {_described(function)}: {code.co_filename} cannot be read. "
-        f"What to do: {REMEDY}."
+        f"What to do: {remedy_for(code.co_filename)}."
     )
 
 
