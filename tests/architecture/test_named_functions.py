@@ -19,6 +19,7 @@ REASONS = {
     "record/second.py": (22, "second derivatives of what slopes are written for"),
     "record/slopes.py": (40, "slopes written by hand, as compiled ones take longer to call"),
     "record/special.py": (3, "hooks for calls that are made very often"),
+    "sparsity/interpreter/generic.py": (2, "what is true of generic numbers may be asked of them"),
     "specialise/calls/random_draws.py": (1, "the class of what makes generators of random numbers"),
     "specialise/calls/vectorize.py": (6, "calls that are given functions are written as loops"),
     "specialise/folds/concatenators.py": (1, "vectors that are crossed differ in type"),

@@ -43,6 +43,7 @@ REASONS = {
     "optimise/tapes.py": (1, "lists of loops are joined"),
     "products/constant_seeds.py": (2, "what may raise or enter a context is not moved"),
     "products/linearization.py": (4, "each kind is parted in its own way, and two are not"),
+    "sparsity/interpreter/generic.py": (3, "values that each kind looks at"),
     "sparsity/interpreter/program.py": (6, "each kind is a statement of Python; two run in lanes"),
     "sparsity/interpreter/taint.py": (1, "a `with` runs its block, whatever it is given"),
     "specialise/evaluator.py": (5, "each kind is evaluated in its own way; results of a branch"),

@@ -345,8 +345,9 @@ def test_exec_without_lines() -> None:
     with pytest.raises(SourceNotFoundError) as caught:
         read_source(namespace["f"])
     assert str(caught.value) == (
-        "no source text for `made_up.f`: <string> cannot be read. What to do: register a rule for "
-        "it with `@rrule(f)`, or define it in a file."
+        "no source text for `made_up.f`: <string> cannot be read. What to do: define it in a file "
+        "(`python -i file.py` gives a prompt that has it) or a notebook, or make it of a text by "
+        "`adcompiler.compile_text(text)`."
     )
 
 
