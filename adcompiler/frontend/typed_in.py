@@ -24,8 +24,8 @@ PROMPTS = (INPUT, "<console>")
 MOST_LINES = 5000
 """So many lines of a prompt's history are looked through, the newest first."""
 WHERE = (
-    "define it in a file (`python -i file.py` gives a prompt that has it) or a notebook, or make "
-    "it of a text by `adcompiler.compile_text(text)`"
+    "define it in a file (`python -i file.py` gives a prompt that has it) or a notebook, make it "
+    "of a text by `adcompiler.compile_text(text)`, or register a rule for it with `@rrule(f)`"
 )
 
 

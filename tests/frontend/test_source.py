@@ -346,8 +346,8 @@ def test_exec_without_lines() -> None:
         read_source(namespace["f"])
     assert str(caught.value) == (
         "no source text for `made_up.f`: <string> cannot be read. What to do: define it in a file "
-        "(`python -i file.py` gives a prompt that has it) or a notebook, or make it of a text by "
-        "`adcompiler.compile_text(text)`."
+        "(`python -i file.py` gives a prompt that has it) or a notebook, make it of a text by "
+        "`adcompiler.compile_text(text)`, or register a rule for it with `@rrule(f)`."
     )
 
 

@@ -108,7 +108,8 @@ def test_a_function_without_text_gets_no_lines_of_a_rule(forgets: list[Any]) -> 
         return namespace["square"](x)
 
     (finding,) = refused(squared, 3.0).findings
-    assert finding.hint == "register a rule for it with `@rrule(f)`, or define it in a file"
+    assert finding.hint.startswith("define it in a file")
+    assert finding.hint.endswith("or register a rule for it with `@rrule(f)`")
     forgets.append(namespace["square"])
 
     @rrule(namespace["square"])

@@ -39,7 +39,8 @@ def text(x):
 
 def early(x, flag):
     if flag:
-        return np.sum(np.sin(x) ** 2)
+        z = np.exp(x)
+        return np.sum(z * np.sin(z))
     y = np.exp(x)
     y += y * x
     return np.sum(y)
