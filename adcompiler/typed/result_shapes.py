@@ -253,7 +253,7 @@ def summed(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
     for term, shape in zip(terms, shapes, strict=True):
         for letter, extent in zip(term, shape, strict=True):
             met.setdefault(letter, []).append(extent)
-    return [extents.met(met[letter]) for letter in right]
+    return [extents.met(met[letter]) for letter in right] if met.keys() >= set(right) else None
 
 
 def square(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:

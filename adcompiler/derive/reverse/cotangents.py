@@ -208,12 +208,11 @@ class Cotangents:
             return g
         made = self.s.unit.definition(g)
         if isinstance(made, Call) and meaning(made) == "sum" and len(made.args) == 1:
-            options = dict(made.kwargs)
-            axis = options.pop("axis", NONE)
-            kept = options.pop("keepdims", NONE)
-            over = axis.value if isinstance(axis, Const) else None
-            if kept is not NONE and not options and over in (axes, *axes[: len(axes) == 1]):
-                return self.s.call(made.func, [unstar(made.args[0])], {"axis": axis}, origin, name)
+            summed, options = unstar(made.args[0]), dict(made.kwargs)
+            known = {key: atom.value for key, atom in options.items() if isinstance(atom, Const)}
+            over = {"axis": axes[0] if len(axes) == 1 else axes, "keepdims": True}
+            if known == over and len(known) == len(options) and not self.owns(summed):
+                return self.s.call(made.func, [summed], {"axis": options["axis"]}, origin, name)
         ndim = self.s.unit.type(g).ndim  # type: ignore[attr-defined]
         index = tuple(0 if i in axes else slice(None) for i in range(ndim))
         return self.s.item(g, Const(index), origin, name)

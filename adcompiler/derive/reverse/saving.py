@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import operator
 from dataclasses import field, replace
+from typing import TypeGuard
 
+from adcompiler.analyses.storage import written_operand
 from adcompiler.derive.reverse.base import rename
 from adcompiler.derive.reverse.cotangents import Cotangents
 from adcompiler.derive.reverse.pending_regions import PendingLoop, hoist_metadata, top_level
@@ -13,7 +15,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, Atom, Attribute, Block, Call, Const, Item, Let, Origin, Rhs, Statement, Var, unstar,
 )
-from adcompiler.ir.visit import free_variables, with_blocks
+from adcompiler.ir.visit import free_variables, walk, with_blocks
 from adcompiler.ops.queries import meaning
 from adcompiler.structs import dataclass
 
@@ -126,18 +128,23 @@ class LoopSaver(Recomputer):
         loop.out[:] = map(again, loop.out)
 
     def multiply_by_inverses(self, loop: ReverseLoop) -> None:
-        """g / y -> g * z where the iteration computes z = 1 / y, which the sweep reads as well."""
-        unit = self.s.unit
-        inverses = {
-            made.args[1]: statement.target for statement in loop.pending.body
-            if isinstance(statement, Let) and isinstance(made := statement.rhs, Call)
-            and meaning(made) == "divide" and isinstance(made.args[0], Const)
-            and made.args[0].value == 1.0 and isinstance(unit.type(statement.target), t.Array)
+        """g / y -> g * z where the iteration computes z = 1 / y, and writes into neither."""
+        unit, body = self.s.unit, loop.pending.body
+        written = {
+            written_operand(inner.rhs) for inner in walk(Block(tuple(body)))  # type: ignore[arg-type]
+            if isinstance(inner, Let)
         }
-        for position, statement in enumerate(loop.out):
-            if not isinstance(statement, Let) or meaning(statement.rhs) != "divide":
+        inverses = {
+            made.args[1]: statement.target for statement in body
+            if isinstance(statement, Let) and is_quotient(made := statement.rhs)
+            and isinstance(made.args[0], Const) and made.args[0].value == 1.0
+            and isinstance(unit.type(statement.target), t.Array)
+            and written.isdisjoint((statement.target, made.args[1]))
+        }
+        for position, statement in enumerate(loop.out if inverses else ()):
+            if not isinstance(statement, Let) or not is_quotient(statement.rhs):
                 continue
-            x, y = map(unstar, statement.rhs.args)  # type: ignore[union-attr]
+            x, y = map(unstar, statement.rhs.args)
             if y in inverses and unit.type(x) == unit.type(inverses[y]) == unit.type(
                 statement.target
             ):
@@ -206,3 +213,9 @@ class LoopSaver(Recomputer):
             call = Call(Const(reversed), (positions,))
             unit.defs[backwards] = call
             loop.prelude.append(Let(backwards, call, loop.at))
+
+
+def is_quotient(rhs: Rhs) -> TypeGuard[Call]:
+    """Say whether a right-hand side divides one value by another, and nothing else."""
+    return isinstance(rhs, Call) and meaning(rhs) == "divide" and len(rhs.args) == 2 and (
+        not rhs.kwargs)
