@@ -9,13 +9,13 @@ import importlib
 import json
 import os
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from adcompiler.runtime.llvm_support import PRODUCTS, STORAGE
+from adcompiler.runtime.threads import Threads, Turns
 
 ARENA = "ADCOMPILER_ARENA"
 MOST_RESULTS = 256
@@ -25,7 +25,8 @@ API_OF_ARRAYS = {
 """Where NumPy's table of functions for C has those that are called."""
 STORAGE_EXPORTS = (
     "adcompiler_block", "adcompiler_free", "adcompiler_result", "adcompiler_view",
-    "adcompiler_hold", "adcompiler_drain", "adcompiler_limit",
+    "adcompiler_hold", "adcompiler_drain", "adcompiler_limit", "adcompiler_in_threads",
+    "adcompiler_help",
 )
 NOT_DONE = tuple((False, *(None,) * (count - 1)) for count in range(MOST_RESULTS + 1))
 """What loops return that give up, by how many results they have."""
@@ -41,24 +42,6 @@ class MethodDef(ctypes.Structure):
 
 
 FASTCALL = 0x80
-
-
-class Turns:
-    """A lock that is a new one in a forked process, where whoever held it may not be."""
-
-    def __init__(self) -> None:
-        self.renew()
-        os.register_at_fork(after_in_child=self.renew)
-
-    def renew(self) -> None:
-        """Take a lock that nobody holds."""
-        self.lock = threading.RLock()
-
-    def __enter__(self) -> None:
-        self.lock.acquire()
-
-    def __exit__(self, *raised: object) -> None:
-        self.lock.release()
 
 
 @functools.cache
@@ -143,6 +126,7 @@ class Engine:
             made = self.compiled(STORAGE) if code is None else None
             found = self.library(code or made or b"", STORAGE_EXPORTS)
             self.symbols |= found
+            threads.help_with = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(found["adcompiler_help"])
             limit = ctypes.c_int64.from_address(found["adcompiler_limit"])
             with contextlib.suppress(ValueError, OverflowError):
                 limit.value = max(0, int(float(os.environ.get(ARENA, "256")) * 2**20))
@@ -193,11 +177,14 @@ def symbols_of_python() -> dict[str, int]:
     return found | {
         "adcompiler_type_of_arrays": id(np.ndarray), "adcompiler_type_of_floats": id(np.float64),
         "adcompiler_type_of_integers": id(np.int64),
-        "adcompiler_gave_up": ctypes.addressof(GAVE_UP),
+        "adcompiler_submit": id(submit), "adcompiler_gave_up": ctypes.addressof(GAVE_UP),
     }
 
 
 GAVE_UP = ctypes.py_object(NOT_DONE)
+threads = Threads()
+submit = threads.submit
+"""What machine code calls with a job, and with how many blocks it has."""
 
 
 def check_layouts() -> None:

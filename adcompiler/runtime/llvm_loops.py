@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from adcompiler.runtime.llvm import Turns, engine
+from adcompiler.runtime.llvm import engine
 from adcompiler.runtime.llvm_support import STORAGE
+from adcompiler.runtime.threads import Turns
 from adcompiler.runtime.machine_code import TRANSIENT, Machine, reason_of
 
 FAMILY = "__loops__"

@@ -3,10 +3,12 @@
 A block of storage has 64 bytes in front of its elements: how many refer to it, an object that owns
 the elements (or the next block of those that wait), and its size if it is kept when nobody refers
 to it any more. Such blocks wait in lists by size, four sizes for each power of two, to be taken
-again; all of this is done by who holds Python's global lock.
+again. Who finds the lists in use (threads, a process forked meanwhile) does without them.
 """
 
 from __future__ import annotations
+
+import sys
 
 SMALL, BINS = 16384, 264
 """Blocks up to this size are those of ``malloc``; larger ones are kept, in so many lists."""
@@ -14,6 +16,8 @@ SMALL, BINS = 16384, 264
 STORAGE = f'''
 @bins = internal global [{BINS} x ptr] zeroinitializer
 @waiting = internal global i64 0
+@in_use = internal global i8 0
+@adcompiler_submit = external global i8
 @adcompiler_limit = global i64 268435456
 declare ptr @malloc(i64)
 declare ptr @aligned_alloc(i64, i64)
@@ -27,6 +31,22 @@ declare ptr @adcompiler_array_copy(ptr, i32)
 declare i32 @adcompiler_array_base(ptr, ptr)
 @adcompiler_type_of_arrays = external global i8
 declare i64 @llvm.ctlz.i64(i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+declare ptr @PyByteArray_FromStringAndSize(ptr, i64)
+declare ptr @PyByteArray_AsString(ptr)
+declare ptr @PyLong_FromLongLong(i64)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare i32 @sched_yield()
+declare i32 @usleep(i32)
+
+; take the lists, unless they are in use
+define internal i1 @take_lists() alwaysinline {{
+  %before = atomicrmw xchg ptr @in_use, i8 1 acquire
+  %free = icmp eq i8 %before, 0
+  ret i1 %free
+}}
 
 ; the list for blocks of a size, which has at most three bits set from its first one on
 define internal ptr @bin(i64 %size) alwaysinline {{
@@ -44,7 +64,8 @@ define internal ptr @bin(i64 %size) alwaysinline {{
 ; let go of all blocks that wait
 define void @adcompiler_drain() {{
 entry:
-  br label %next
+  %taken = call i1 @take_lists()
+  br i1 %taken, label %next, label %left
 next:
   %index = phi i64 [ 0, %entry ], [ %index, %one ], [ %after, %empty ]
   %bin = getelementptr [{BINS} x ptr], ptr @bins, i64 0, i64 %index
@@ -63,6 +84,9 @@ empty:
   br i1 %end, label %done, label %next
 done:
   store i64 0, ptr @waiting
+  store atomic i8 0, ptr @in_use release, align 1
+  ret void
+left:
   ret void
 }}
 
@@ -97,10 +121,16 @@ large:
   %more = add i64 %total, %less
   %mask = xor i64 %less, -1
   %size = and i64 %more, %mask
+  %taken = call i1 @take_lists()
+  br i1 %taken, label %look, label %fresh
+look:
   %bin = call ptr @bin(i64 %size)
   %block = load ptr, ptr %bin
   %none = icmp eq ptr %block, null
-  br i1 %none, label %fresh, label %again
+  br i1 %none, label %nothing, label %again
+nothing:
+  store atomic i8 0, ptr @in_use release, align 1
+  br label %fresh
 again:
   %link = getelementptr i8, ptr %block, i64 8
   %following = load ptr, ptr %link
@@ -108,6 +138,7 @@ again:
   %held = load i64, ptr @waiting
   %rest = sub i64 %held, %size
   store i64 %rest, ptr @waiting
+  store atomic i8 0, ptr @in_use release, align 1
   %second = call ptr @begun(ptr %block, i64 %size)
   ret ptr %second
 fresh:
@@ -140,17 +171,24 @@ plain:
   %is_small = icmp eq i64 %size, 0
   br i1 %is_small, label %freed, label %large
 large:
+  %taken = call i1 @take_lists()
+  br i1 %taken, label %look, label %freed
+look:
   %held = load i64, ptr @waiting
   %then = add i64 %held, %size
   %limit = load i64, ptr @adcompiler_limit
   %room = icmp ule i64 %then, %limit
-  br i1 %room, label %kept, label %freed
+  br i1 %room, label %kept, label %full
+full:
+  store atomic i8 0, ptr @in_use release, align 1
+  br label %freed
 kept:
   store i64 %then, ptr @waiting
   %bin = call ptr @bin(i64 %size)
   %following = load ptr, ptr %bin
   store ptr %following, ptr %place
   store ptr %block, ptr %bin
+  store atomic i8 0, ptr @in_use release, align 1
   ret void
 freed:
   call void @free(ptr %block)
@@ -256,7 +294,107 @@ some:
 done:
   ret ptr %held
 }}
+
+; A job: the next block, how many threads are at it, whether it is over, what takes blocks, and its
+; context. A thread that comes late, when the context is gone, finds that the job is over.
+define void @adcompiler_help(ptr %job) {{
+  %helpers = getelementptr i64, ptr %job, i64 1
+  %before = atomicrmw add ptr %helpers, i64 1 seq_cst
+  %over_place = getelementptr i64, ptr %job, i64 2
+  %over = load atomic i64, ptr %over_place seq_cst, align 8
+  %is_over = icmp ne i64 %over, 0
+  br i1 %is_over, label %done, label %work
+work:
+  %worker_place = getelementptr i64, ptr %job, i64 3
+  %worker = load ptr, ptr %worker_place
+  %context_place = getelementptr i64, ptr %job, i64 4
+  %context = load ptr, ptr %context_place
+  call void %worker(ptr %job, ptr %context)
+  br label %done
+done:
+  %after = atomicrmw sub ptr %helpers, i64 1 seq_cst
+  ret void
+}}
+
+; let threads take blocks, and wait for all; this one goes on without Python's global lock
+define i32 @adcompiler_in_threads(ptr %worker, ptr %context, i64 %count) {{
+  %own = alloca [5 x i64]
+  %args = alloca [2 x ptr]
+  %several = icmp sgt i64 %count, 1
+  br i1 %several, label %threads, label %alone
+alone:
+  store i64 0, ptr %own
+  call void %worker(ptr %own, ptr %context)
+  ret i32 0
+threads:
+  %object = call ptr @PyByteArray_FromStringAndSize(ptr null, i64 40)
+  %none = icmp eq ptr %object, null
+  br i1 %none, label %failed, label %begin
+begin:
+  %job = call ptr @PyByteArray_AsString(ptr %object)
+  call void @llvm.memset.p0.i64(ptr %job, i8 0, i64 24, i1 false)
+  %worker_place = getelementptr i64, ptr %job, i64 3
+  store ptr %worker, ptr %worker_place
+  %context_place = getelementptr i64, ptr %job, i64 4
+  store ptr %context, ptr %context_place
+  %number = call ptr @PyLong_FromLongLong(i64 %count)
+  %missing = icmp eq ptr %number, null
+  br i1 %missing, label %dropped, label %submit
+submit:
+  store ptr %object, ptr %args
+  %second = getelementptr ptr, ptr %args, i64 1
+  store ptr %number, ptr %second
+  %answer = call ptr @PyObject_Vectorcall(ptr @adcompiler_submit, ptr %args, i64 2, ptr null)
+  call void @Py_DecRef(ptr %number)
+  %raised = icmp eq ptr %answer, null
+  %state = call ptr @PyEval_SaveThread()
+  br i1 %raised, label %end, label %help
+help:
+  call void @adcompiler_help(ptr %job)
+  br label %end
+end:
+  %over_place = getelementptr i64, ptr %job, i64 2
+  store atomic i64 1, ptr %over_place seq_cst, align 8
+  %helpers_place = getelementptr i64, ptr %job, i64 1
+  br label %wait
+wait:
+  %tries = phi i64 [ 0, %end ], [ %next, %yield ], [ %next, %sleep ]
+  %next = add i64 %tries, 1
+  %helpers = load atomic i64, ptr %helpers_place seq_cst, align 8
+  %finished = icmp eq i64 %helpers, 0
+  br i1 %finished, label %all, label %more
+more:
+  %long = icmp ugt i64 %tries, 50
+  br i1 %long, label %sleep, label %yield
+yield:
+  %yielded = call i32 @sched_yield()
+  br label %wait
+sleep:
+  %slept = call i32 @usleep(i32 50)
+  br label %wait
+all:
+  call void @PyEval_RestoreThread(ptr %state)
+  call void @Py_DecRef(ptr %object)
+  br i1 %raised, label %failed, label %came
+came:
+  call void @Py_DecRef(ptr %answer)
+  ret i32 0
+dropped:
+  call void @Py_DecRef(ptr %object)
+  br label %failed
+failed:
+  ret i32 3
+}}
 '''
+
+ON_WINDOWS = {
+    "ptr @aligned_alloc(i64 64, i64": "ptr @malloc(i64", "declare ptr @aligned_alloc(i64, i64)": "",
+    "@sched_yield": "@SwitchToThread", "@usleep(i32 50)": "@usleep(i32 1)", "@usleep(": "@Sleep(",
+}
+"""What functions of the system are called there, as they are spelled elsewhere."""
+if sys.platform == "win32":
+    for spelled, instead in ON_WINDOWS.items():
+        STORAGE = STORAGE.replace(spelled, instead)
 
 PRODUCTS = '''
 declare void @adcompiler_dgemm(ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr)

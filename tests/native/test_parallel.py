@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
+import os
 import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -12,9 +16,10 @@ import pytest
 from adcompiler import compiled, grad, value_and_grad, vjp
 from adcompiler.backends.native import parallel
 from adcompiler.errors import UnsupportedError
+from adcompiler.runtime import llvm, llvm_loops
 from tests.lanes import one_in
 from tests.native import array_programs, list_programs, programs
-from tests.native.test_backends_agree import outcome, watched
+from tests.native.test_backends_agree import outcome, same, watched
 from tests.native.test_random_loops import Maker
 from tests.properties.values import load
 
@@ -261,20 +266,129 @@ def test_parallel_is_for_loops() -> None:
         grad(samples, parallel=True)
 
 
+def in_machine_code(monkeypatch: pytest.MonkeyPatch, count: str = "3") -> None:
+    """Let LLVM compile loops, and so many threads run them."""
+    pytest.importorskip("llvmlite")
+    monkeypatch.setenv("ADCOMPILER_NATIVE", "llvm")
+    monkeypatch.setenv("ADCOMPILER_THREADS", count)
+
+
+@pytest.mark.parametrize("part", one_in(4, range(4)))
+def test_machine_code_in_threads_has_the_bits_of_the_text(
+    part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "is_worth_it", lambda loop: True)
+    for program in list(PROGRAMS)[part::24]:
+        args = PROGRAMS[program]
+        expected = outcome(value_and_grad(program, backend="native", parallel=True), *args)
+        with monkeypatch.context() as patch:
+            in_machine_code(patch)
+            found = outcome(value_and_grad(program, backend="native", parallel=True), *args)
+        assert same(found, expected), program
+    assert llvm_loops.refused == {}
+
+
+def scatter(x, index):
+    """Blocks add to the same elements, make arrays of their own, and multiply matrices."""
+    out = np.zeros(4)
+    for i in range(x.shape[0]):
+        row = np.zeros(3000)
+        for j in range(x.shape[1]):
+            row[j] = math.exp(x[i, j])
+            out[index[j]] += row[j] * x[i, index[j]]
+    return np.sum(out * out)
+
+
 def test_threads_give_the_same_bits_however_many_there_are(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    numba = pytest.importorskip("numba")
-    monkeypatch.delenv("ADCOMPILER_NATIVE")  # what LLVM refuses numba compiles
+    in_machine_code(monkeypatch)
+    rng = np.random.default_rng(0)
+    cases: list[tuple[Any, tuple[Any, ...]]] = [
+        (pairs, (rng.normal(size=70),)), (pairs, (np.zeros(0),)), (pairs, (np.ones(1),)),
+        (scatter, (rng.normal(size=(40, 6)), np.array([0, 3, 3, 1, 0, 2]))),
+    ]
+    for program, args in cases:
+        threads = value_and_grad(program, backend="native", parallel=True)
+        came = watched(threads, *args)
+        found = set()
+        for count in ("1", "2", "7", "100", "none"):
+            monkeypatch.setenv("ADCOMPILER_THREADS", count)
+            value, gradient = threads(*args)
+            found.add((value, gradient.tobytes()))
+        assert len(found) == 1
+        assert came == [True] * 5
+        assert close((value, gradient), value_and_grad(program)(*args))
+
+
+def test_an_exception_in_a_block_of_machine_code_is_pythons(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_machine_code(monkeypatch)
+
+    def chosen(x, index):
+        total = 0.0
+        for i in range(len(index)):
+            for _ in range(3):
+                total += math.sin(x[index[i]])
+        return total
+
+    threads = value_and_grad(chosen, backend="native", parallel=True)
+    index = np.arange(9)
+    assert close(threads(X, index), value_and_grad(chosen)(X, index))
+    index[[4, 7]] = 12, 13
+    with pytest.raises(IndexError, match="12 is out of bounds"):
+        threads(X, index)
+
+
+def test_python_threads_may_run_loops_in_threads_at_the_same_time(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_machine_code(monkeypatch)
+    threads = value_and_grad(scatter, backend="native", parallel=True)
+    x, index = np.random.default_rng(1).normal(size=(64, 6)), np.arange(6) % 4
+    value, gradient = threads(x, index)
+    with ThreadPoolExecutor(4) as pool:
+        for got, other in pool.map(lambda _: threads(x, index), range(200)):
+            assert got == value and other.tobytes() == gradient.tobytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_process_has_threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_machine_code(monkeypatch)
     threads = value_and_grad(pairs, backend="native", parallel=True)
-    x = np.random.default_rng(0).normal(size=70)
-    came = watched(threads, x)
-    most = numba.get_num_threads()
-    found = []
-    for count in (1, most, most):
-        numba.set_num_threads(count)
-        value, gradient = threads(x)
-        found.append((value, gradient.tobytes()))
-    assert len(set(found)) == 1
-    assert came == [True] * 3
-    assert close((value, gradient), value_and_grad(pairs)(x))
+    value, _ = threads(X)
+    child = os.fork()
+    if not child:
+        os._exit(0 if threads(X)[0] == value else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_blocks_are_done_without_help_where_there_is_none(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No thread can be made, as in a process that ends; one that is interrupted tells that."""
+    in_machine_code(monkeypatch)
+    threads = value_and_grad(pairs, backend="native", parallel=True)
+    value, _ = threads(X)
+
+    def refusing(*given: Any, **named: Any) -> Any:
+        raise raised
+
+    raised: BaseException = RuntimeError("can't start new thread")
+    llvm.threads.renew()
+    monkeypatch.setattr(threading.Thread, "start", refusing)
+    assert threads(X)[0] == value
+    raised = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        threads(X)
+
+
+def test_who_comes_late_finds_that_a_job_is_over() -> None:
+    pytest.importorskip("llvmlite")
+    llvm.engine().add_storage()
+    job = bytearray(40)
+    job[16] = 1
+    memory = ctypes.c_char.from_buffer(job)
+    llvm.threads.help_with(ctypes.addressof(memory))
+    assert job == bytes(16) + b"\1" + bytes(23)

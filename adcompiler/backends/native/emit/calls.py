@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from adcompiler.backends.native.emit.arrays import Array, Num
 from adcompiler.backends.native.emit.expressions import Expressions
 from adcompiler.backends.native.emit.functions import (
-    DONE, GAVE_UP, Value, passed, type_of, width,
+    DONE, GAVE_UP, Value, passed, type_of, width, worker_of,
 )
 from adcompiler.backends.native.emit.types import (
     OF_BITS, SHIFTS, ArrayType, NotEmitted, dotted,
@@ -42,6 +42,7 @@ DECLARED = "\n".join([
     "declare i64 @llvm.fptosi.sat.i64.f64(double)",
     "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
     "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+    "declare i32 @adcompiler_in_threads(ptr, ptr, i64) nounwind",
     "declare i1 @adcompiler_dot(ptr, ptr, ptr, i64, i64, i64, i1, i1) nounwind", "",
 ])
 
@@ -251,4 +252,16 @@ class Calls:
         assert isinstance(items, tuple)
         return Num(BOOL, code.op(f"icmp eq i32 {status}, {DONE}")), *items
 
-
+    def in_threads(self, name: str, args: Sequence[ast.expr]) -> None:
+        """Run the blocks of a function, of which the second argument is the number, in threads."""
+        values = [self.expressions.of(arg) for arg in args]
+        values = [self.frame.kept(one) if isinstance(one, Array) else one for one in values]
+        symbol, _ = self.frame.program.symbol(name, tuple(map(type_of, values)))
+        words = [one for value in values for one in passed(value)]
+        code = self.code
+        context = code.slot(f"[{len(words)} x i64]", "context")
+        for at, word in enumerate(words):
+            code.do(f"store {word}, ptr {code.op(f'getelementptr i64, ptr {context}, i64 {at}')}")
+        self.frame.pass_on(code.op(
+            f"call i32 @adcompiler_in_threads(ptr {worker_of(symbol)}, ptr {context}, "
+            f"i64 {self.expressions.integer(args[1])})"))

@@ -54,6 +54,26 @@ def parameters(type_: Type, name: str, attributes: str = "") -> list[str]:
     return [f"{HELD[type_]} %{name}"]
 
 
+def worker(symbol: str, types: Sequence[Type]) -> str:
+    """Return the text of what takes blocks of iterations of a job in some thread.
+
+    ``symbol`` is the function of these, its arguments stand in the context of the job.
+    """
+    code, given = Code(), list[str]()
+    for word in (one for at, type_ in enumerate(types) for one in parameters(type_, f"x{at}")):
+        kind = word.split()[0]
+        place = code.op(f"getelementptr i64, ptr %context, i64 {len(given)}")
+        given.append(f"{kind} {code.load(kind, place)}")
+    code.do(f"call i32 {symbol}({', '.join([*given, 'ptr %job', 'ptr null'])})")
+    head = f"define internal void {worker_of(symbol)}(ptr %job, ptr %context) nounwind {{"
+    return "\n".join([head, *code.lines, "  ret void", "}", ""])
+
+
+def worker_of(symbol: str) -> str:
+    """Return the symbol of the worker for a function."""
+    return f'{symbol[:-1]}.worker"'
+
+
 def passed(value: Value) -> list[str]:
     """Return the LLVM arguments for a value."""
     if isinstance(value, Array):
@@ -79,7 +99,7 @@ class Frame:
         self.program, self.inference, self.is_outermost = program, inference, is_outermost
         self.code = Code()
         self.arrays = Arrays(self.code, self)
-        self.storage = Storage(inference, list(program.hosts))
+        self.storage = Storage(inference, list(program.hosts), program.writes)
         self.signs = Signs(inference)
         self.variables: dict[str, Any] = {}
         self.released: list[str] = []

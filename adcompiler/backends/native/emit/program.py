@@ -9,7 +9,7 @@ from adcompiler.backends.native.emit.arrays import DEFINED
 from adcompiler.backends.native.emit.calls import DECLARED
 from adcompiler.backends.native.emit.code import METADATA
 from adcompiler.backends.native.emit.entry import ENTRY_DECLARED, entry
-from adcompiler.backends.native.emit.functions import Frame, parameters
+from adcompiler.backends.native.emit.functions import Frame, parameters, worker
 from adcompiler.backends.native.emit.hosts import HOST_DECLARED, Host, host_function, read_host
 from adcompiler.backends.native.emit.statements import Statements
 from adcompiler.backends.native.emit.types import (
@@ -17,7 +17,7 @@ from adcompiler.backends.native.emit.types import (
 )
 from adcompiler.structs import dataclass
 
-COMPILED = ("compiled", "in_memory", "inlined")
+COMPILED = ("compiled", "in_memory", "inlined", "in_parallel")
 Key = tuple[str, tuple[Type, ...]]
 
 
@@ -52,6 +52,7 @@ class Program:
         self.is_partial = False
         self.symbols: dict[Key, str] = {}
         self.waiting: list[Key] = []
+        self.writing: dict[str, bool] = {}
         self.outermost = ""
 
     # -- types -----------------------------------------------------------------------------------
@@ -99,6 +100,20 @@ class Program:
             self.waiting.append(key)
         return self.symbols[key], self.returns(name, types)
 
+    def writes(self, name: str) -> bool:
+        """Say whether a function may write into arrays that it is given."""
+        if name not in self.writing:
+            self.writing[name] = False
+            self.writing[name] = name in self.functions and any(
+                (isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store))
+                or (isinstance(one, ast.Call) and self.writes(dotted(one.func)))
+                for one in ast.walk(self.functions[name]))
+        return self.writing[name]
+
+    def is_in_threads(self, name: str) -> bool:
+        """Say whether a function runs blocks of iterations in threads."""
+        return self.decorators.get(name) == "in_parallel"
+
     # -- text ------------------------------------------------------------------------------------
 
     def emitted(self, name: str, types: Sequence[Type]) -> Emitted:
@@ -136,6 +151,9 @@ class Program:
             has_block = isinstance(type_, ArrayType) and frame.is_outermost and bool(self.hosts)
             given += [f"ptr %x{at}.block"] if has_block else []
             frame.bind(param.arg, frame.parameter(f"x{at}", type_, has_block))
+        if self.is_in_threads(name):
+            given.append("ptr %job")
         Statements(frame).body(node.body)
         attributes = "alwaysinline nounwind" if self.decorators[name] == "inlined" else "nounwind"
-        return frame.finished(self.symbols[key], given, attributes)
+        text = frame.finished(self.symbols[key], given, attributes)
+        return text + worker(self.symbols[key], types) if self.is_in_threads(name) else text

@@ -44,12 +44,18 @@ class Statements:
                         frame.bind(target.id, value)
             case ast.Assign([ast.Name(name)], value):
                 frame.bind(name, expressions.of(value))
+            case ast.Assign([ast.Tuple(targets)], value):
+                items = expressions.of(value)
+                for target, item in zip(targets, items, strict=True):  # type: ignore[arg-type]
+                    self.store(target, item)
             case ast.Assign([target], value):
                 self.store(target, expressions.of(value))
             case ast.AugAssign(ast.Name(name), op, value):
                 frame.bind(name, expressions.operator(op, frame.get(name), expressions.of(value)))
             case ast.AugAssign(ast.Subscript() as target, op, value):
                 self.add(target, op, value)
+            case ast.Expr(ast.Call(ast.Name(name), args)) if frame.program.is_in_threads(name):
+                self.calls.in_threads(name, args)
             case ast.Expr(ast.Call() as call):
                 expressions.array(call)
             case ast.If():
@@ -143,10 +149,13 @@ class Statements:
 
     def loop(self, name: str, call: ast.Call, body: Sequence[ast.stmt]) -> None:
         """Write a loop over a range; the name has its last value behind it, as in Python."""
-        code, frame = self.code, self.frame
+        code, frame, expressions = self.code, self.frame, self.expressions
+        if dotted(call.func) == "prange":
+            self.blocks(name, expressions.integer(call.args[0]), body)
+            return
         if dotted(call.func) != "range":
             raise NotEmitted("a loop over what is no range")
-        args = [self.expressions.integer(arg) for arg in call.args]
+        args = [expressions.integer(arg) for arg in call.args]
         frame.end_statement()
         start, stop, step = (
             ("0", args[0], "1") if len(args) == 1 else (*args, "1") if len(args) == 2 else args)
@@ -172,4 +181,17 @@ class Statements:
         safe = "nsw " if step in ("1", "-1") else ""
         code.store("i64", code.op(f"add {safe}i64 {code.load('i64', counter)}, {step}"), counter)
         code.jump(head)
+        code.start(done)
+
+    def blocks(self, name: str, count: str, body: Sequence[ast.stmt]) -> None:
+        """Write a loop over those of the blocks of a job that no other thread has taken."""
+        code, variable = self.code, self.frame.variables[name]
+        again, inner, done = (code.fresh(one) for one in ("take", "body", "done"))
+        code.start(again)
+        at = code.op("atomicrmw add ptr %job, i64 1 seq_cst")
+        code.branch(code.op(f"icmp slt i64 {at}, {count}"), inner, done)
+        code.start(inner)
+        code.store(HELD[INT], at, variable.name)
+        self.inside(body, again, done)
+        code.jump(again)
         code.start(done)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from adcompiler.backends.native.emit.types import (
     ArrayType, Inference, Type, dotted, gives_up, is_none,
@@ -26,8 +26,10 @@ class Storage:
     Other storage is made at most once in a call, and freed at its end.
     """
 
-    def __init__(self, of: Inference, hosts: Sequence[str]) -> None:
-        self.of, self.hosts = of, hosts
+    def __init__(
+        self, of: Inference, hosts: Sequence[str], writes: Callable[[str], bool]
+    ) -> None:
+        self.of, self.hosts, self.writes = of, hosts, writes
         self.parents: dict[str, str] = {}
         self.marked: set[str] = set()
         self.stored: set[str] = set()
@@ -82,7 +84,7 @@ class Storage:
                     self.marked |= named
                 elif dotted(node.func) == "np.dot" and len(node.args) > 2:
                     self.stored |= self.sources(node.args[2])[0]
-                elif isinstance(self.of.of(node), tuple):
+                elif self.writes(dotted(node.func)):
                     self.stored |= named
 
     def bind(self, target: ast.expr, value: ast.expr | None, in_loop: bool) -> None:

@@ -254,7 +254,7 @@ class Inference:
         if name in ("int", "bits_of", "stack_address"):
             return INT
         given = tuple(self.of(arg) for arg in args)
-        if None in given or name == "range":
+        if None in given or name in ("range", "prange"):
             return None
         if name in ("min", "max"):
             found: Type | None = None
