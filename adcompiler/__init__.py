@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from adcompiler.api.seeds import batched_jvp, batched_vjp
     from adcompiler.api.texts import compile_text
     from adcompiler.api.taylor import jet, nth_derivative, taylor
+    from adcompiler.api.vmapping import vmap
     from adcompiler.errors import (
         ADError, InternalError, MissingPrimalError, MissingRuleError, RuleError,
         SourceNotFoundError, UnsupportedError,
@@ -49,7 +50,7 @@ __all__ = [
     "linearize", "no_grad", "non_differentiable", "nth_derivative", "on_new_rule", "opt_out",
     "preprocess", "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule",
     "sensitivity", "source", "sparse_hessian", "sparse_jacobian", "stop_gradient", "taylor",
-    "unionise", "value_and_grad", "value_and_sparse_jacobian", "vhp", "vjp",
+    "unionise", "value_and_grad", "value_and_sparse_jacobian", "vhp", "vjp", "vmap",
 ]
 
 _HOMES: dict[str, tuple[str, ...]] = {
@@ -57,7 +58,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "Derivative", "batched_jvp", "batched_vjp", "compiled", "complex_jacobian", "derivative",
         "elementwise_grad", "fmad", "grad", "hessian", "holomorphic_derivative", "hvp", "jacfwd",
         "jacobian", "jacrev", "jet", "jvp", "linearize", "nth_derivative", "source", "taylor",
-        "value_and_grad", "vhp", "vjp",
+        "value_and_grad", "vhp", "vjp", "vmap",
     ),
     "api.patterns": ("hessian_sparsity", "jacobian_sparsity"),
     "api.sparse": ("sparse_hessian", "sparse_jacobian", "value_and_sparse_jacobian"),

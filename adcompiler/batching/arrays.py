@@ -22,6 +22,10 @@ from adcompiler.ir.nodes import (
 class Arrays(Subscripts):
     """Each method writes one kind of function for all seeds at once."""
 
+    def axes_of(self, function: Any) -> str | None:
+        """Return the word for what a function makes of a leading axis, None if not known."""
+        return axes_of(function)
+
     def elementwise(self, target: Var, function: Any, args: list[Any], origin: Origin) -> Rhs:
         rank = max(self.rank(a) for a in args)
         if t.is_number(self.logical[target]) and rank != self.rank(target):
@@ -180,7 +184,7 @@ class Arrays(Subscripts):
             isinstance(a, Star) or a in self.batched for a in rest
         ) or not isinstance(given, Const) or set(named) - {"axis", "keepdims"}:
             return None
-        axis = self.behind(given.value, self.rank(x), axes_of(function))
+        axis = self.behind(given.value, self.rank(x), self.axes_of(function))
         if axis is None:
             return None
         named["axis"] = Const(axis)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from adcompiler.analyses.storage import METADATA, written_operand
 from adcompiler.batching.calls import Calls
-from adcompiler.batching.kinds import carries, lifted, may_be_written
+from adcompiler.batching.kinds import lifted, may_be_written
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
 from adcompiler.ir.dataflow import Flow
@@ -80,8 +80,12 @@ class Batcher(Calls):
                 for edge in statement.edges():
                     self.follow(flow, edge)
         unit = self.s.unit
-        found = flow.forward(self.batched, lambda atom: carries(unit.type(atom)))
+        found = flow.forward(self.batched, lambda atom: self.follows(unit.type(atom)))
         self.batched = {atom for atom in found if isinstance(atom, Var)}
+
+    def follows(self, type_: t.Type) -> bool:
+        """Say whether what values of a type depend on is passed on by them."""
+        return self.carries(type_)
 
     def follow(self, flow: Flow, edge: Edge) -> None:
         """Let what depends on the seeds go along an edge of a region."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from adcompiler.analyses.purity import CHECKS
 from adcompiler.batching.arrays import Arrays
-from adcompiler.batching.kinds import carries, lifted
+from adcompiler.batching.kinds import lifted
 from adcompiler.batching.library import (
     ALONG, SIZES, axes_of, is_elementwise,
 )
@@ -52,7 +52,7 @@ class Calls(Arrays):
                 if any(isinstance(item, Star) for item in items):
                     raise NotBatchable
                 return Pack(kind, tuple(
-                    self.expanded(item, origin) if carries(self.s.unit.type(item)) else item
+                    self.expanded(item, origin) if self.carries(self.s.unit.type(item)) else item
                     for item in items if not isinstance(item, Star)
                 ), keys)
             case Update():
@@ -116,7 +116,7 @@ class Calls(Arrays):
             found = self.of_derivatives(function, rhs, origin)
             if found is None:
                 found = self.of_array(target, function, rhs, origin)
-        axes = axes_of(function)
+        axes = self.axes_of(function)
         if found is None and axes == JOINS:
             found = self.joined(function, rhs, origin)
         if found is None and axes == COLUMNS:
@@ -204,10 +204,7 @@ class Calls(Arrays):
             changed: dict[Var, Atom] = {}
             for atom in operands(rhs):
                 if isinstance(atom, Var) and atom in self.batched and atom not in changed:
-                    read: Rhs = Item(atom, i)
-                    if not self.is_array(atom):
-                        read = Call(Const(seed_of), (atom, i))
-                    changed[atom] = s.let(read, self.logical[atom], atom.name, origin)
+                    changed[atom] = self.one_of(atom, i, origin)
             result = s.let(substitute(rhs, changed), self.logical[target], target.name, origin)
         found = Var("each")
         s.unit.types[found] = t.List(self.logical[target])
@@ -215,6 +212,11 @@ class Calls(Arrays):
             (i,), (seeds,), None, (), (), Block(tuple(out), (result,)), (), origin, (found,)
         ))
         return Call(Const(stacked), (found,))
+
+    def one_of(self, atom: Var, i: Var, origin: Origin) -> Atom:
+        """Write the value of one seed."""
+        read: Rhs = Item(atom, i) if self.is_array(atom) else Call(Const(seed_of), (atom, i))
+        return self.s.let(read, self.logical[atom], atom.name, origin)
 
     def effect(self, rhs: Rhs) -> Rhs:
         """Return what is run for all seeds in place of a call that nobody reads the result of."""

@@ -40,6 +40,10 @@ class Values:
         self.constant: set[Atom] = set()
         self.writes = True
 
+    def carries(self, type_: t.Type) -> bool:
+        """Say whether values of a type may depend on the seeds."""
+        return carries(type_)
+
     def atom(self, atom: Any) -> Any:
         """Return the atom that holds a value now."""
         if isinstance(atom, Star):
@@ -88,7 +92,7 @@ class Values:
         if atom in self.batched or atom is NONE or atom is UNDEF:
             return atom  # type: ignore[no-any-return]
         type_ = self.s.unit.type(atom)
-        if not carries(type_) and not isinstance(type_, t.Scalar):
+        if not self.carries(type_) and not isinstance(type_, t.Scalar):
             raise NotBatchable
         made = self.s.unit.definition(atom)
         count = self.count()

@@ -116,6 +116,13 @@ def build_linearization(unit: Unit, typed: Typed, form: Form) -> Product:
     return linearization(unit, typed)
 
 
+def build_examples(unit: Unit, typed: Typed, form: Form) -> Product:
+    """Build the function of many examples."""
+    from adcompiler.products.examples import of_examples
+
+    return of_examples(unit, typed)
+
+
 def applied_as(what: str, tangents: int = 0) -> Build:
     """Return what builds a function that calls an operator, with directions as last parameters."""
 
@@ -160,6 +167,9 @@ ROWS = (
 )
 
 MODES: dict[str, Mode] = {mode.name: mode for mode in ROWS}
+EXAMPLES = Mode("vmap", "the values for many examples", build_examples, returns_value=True)
+INSIDE = {**MODES, EXAMPLES.name: EXAMPLES}
+"""The modes of code inside of compiled code: what ``vmap`` calls is no derivative of its own."""
 ALIASES = {"reverse": "grad"}
 """Other names of modes, where a user writes one."""
 

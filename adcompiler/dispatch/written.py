@@ -35,7 +35,8 @@ def sees_calls(function: Callable[..., Any]) -> bool:
     by ``np.vectorize``, and derivatives of such.
     """
     if is_derivative(function):
-        return sees_calls(function.primal)  # type: ignore[attr-defined]
+        found: Any = function
+        return getattr(found, "sees_calls", False) or sees_calls(found.primal)
     if isinstance(function, np.vectorize):
         return sees_calls(functools.partial(function.pyfunc))
     if isinstance(function, functools.partial):

@@ -33,8 +33,12 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "jet": ("order",),
     "hvp": ("mode",),
     "vhp": (),
+    "vmap": ("in_axes", "out_axes"),
 }
 """What the maker of each mode is told beside the function, in the order of its parameters."""
+
+NONE_IS_SAID = frozenset({"in_axes", "out_axes"})
+"""Options for which None says something else than their default."""
 
 AT_ONCE = frozenset({"vjp", "forward", "linearize", "hvp", "vhp"})
 """Modes whose makers are given the arguments of the function, too."""

@@ -37,7 +37,7 @@ class Settings:
     ``by_symmetry`` the derivative of a gradient is that along a tangent: a Hessian is symmetric. In
     ``masked`` code derivatives that are 0 stay 0 through infinite slopes, in ``careful`` code where
     slopes may be such. What ``runs_later`` than the forward pass has to read the same of that
-    whether it is masked or not.
+    whether it is masked or not. Code that is wanted ``as_it_is`` is not differentiated.
     """
 
     strict_primal: bool = False
@@ -54,6 +54,7 @@ class Settings:
     masked: bool = False
     careful: bool = False
     runs_later: bool = False
+    as_it_is: bool = False
 
 
 @dataclass(eq=False)

@@ -94,4 +94,6 @@ def state_patterns(module: str) -> None:
     for word, names in TRANSFERS.get(module, {}).items():
         facts(*named(names), transfer=word)
     facts(*named("lu_solve" if module == "scipy.linalg" else ""), axes="columns")
+    facts(*named("logsumexp softmax log_softmax" if module == "scipy.special" else ""),
+          axes="along all")
     facts(*named(ROUNDED.get(module, "")), rounded=True)

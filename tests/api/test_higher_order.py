@@ -8,8 +8,8 @@ import pytest
 import scipy.optimize
 
 from adcompiler import (
-    UnsupportedError, batched_jvp, grad, hessian, hvp, jet, jvp, nth_derivative, value_and_grad,
-    vhp,
+    UnsupportedError, batched_jvp, compiled, grad, hessian, hvp, jet, jvp, nth_derivative,
+    value_and_grad, vhp,
 )
 from adcompiler.api import seeds
 from adcompiler.api.hessians import COMBINATIONS
@@ -252,3 +252,26 @@ def test_hessians_of_functions_of_any_number_of_arguments():
     assert weighted(2.0, 5.0, 3.0) == ((0.0, 27.0), (27.0, 36.0))
     with pytest.raises(TypeError, match="by position"):
         hessian(lambda *xs, k=1.0: xs[0] ** 3 * k)(2.0, k=2.0)
+
+
+def test_gradients_in_loops_are_those_of_functions_that_write_in_loops():
+    def products(x, n):
+        for i in range(1, n):
+            x[i] = x[i - 1] * x[i]
+        return np.sum(x)
+
+    def total(X):
+        found = 0.0
+        for row in X:
+            found += np.sum(grad(products)(row, 3) ** 2)
+        return found
+
+    X = np.array([[0.5, 2.0, -1.0], [1.5, -0.3, 0.7]])
+    a, b, c = X.T
+    slopes = np.stack([1 + b + b * c, a + a * c, a * b], axis=1)
+    assert np.isclose(compiled(total, backend="python")(X), np.sum(slopes**2), rtol=1e-14)
+    exact = 2 * np.stack([
+        slopes[:, 1] * (1 + c) + slopes[:, 2] * b,
+        slopes[:, 0] * (1 + c) + slopes[:, 2] * a, slopes[:, 0] * b + slopes[:, 1] * a,
+    ], axis=1)
+    assert np.allclose(grad(total)(X), exact, rtol=1e-13)

@@ -19,6 +19,7 @@ REASONS = {
     "backends/python/unbound.py": (1, "what loops collect is read later"),
     "backends/python/sums_in_place.py": (5, "iterations and arms hand on arrays of their own"),
     "batching/batcher.py": (1, "a loop over seeds, others take none"),
+    "batching/examples.py": (1, "handlers of exceptions and contexts are run one by one"),
     "derive/forward/forwarder.py": (4, "each kind has a tangent of its own form"),
     "derive/reverse/expected_shapes.py": (1, "a loop starts from arrays in front of it"),
     "derive/reverse/pending_regions.py": (1, "handlers are put together with their exceptions"),

@@ -13,7 +13,7 @@ from adcompiler.analyses.liveness import live_variables
 from adcompiler.analyses.once import reused_variables
 from adcompiler.backends.python.module import emit_with_origins
 from adcompiler.cache.modules import EMITTED, load_module
-from adcompiler.compile.modes import MODES, Form
+from adcompiler.compile.modes import INSIDE, Form
 from adcompiler.compile.nested.called import Called
 from adcompiler.derive.squares import with_squares
 from adcompiler.errors import Finding
@@ -106,7 +106,8 @@ def alone(unit: Unit, identity: Any, origin: Origin) -> Iterator[None]:
     unit.derivatives.around += 1
     cells, unit.relied.cells = unit.relied.cells, {}
     try:
-        yield
+        with unit.loops.apart():
+            yield
     finally:
         unit.relied.cells = cells
         unit.derivatives.around -= 1
@@ -195,7 +196,7 @@ def refuse_effect(derived: Derived, origin: Origin, what: str) -> None:
 
 def product_of(unit: Unit, typed: Typed, wanted: Wanted) -> Product:
     """Return the product wanted, in which nothing is left of what the arguments became."""
-    mode = MODES[wanted.mode]
+    mode = INSIDE[wanted.mode]
     if mode.has_effects:
         typed.written = []
     single = not isinstance(wanted.argnums, tuple)
@@ -234,7 +235,7 @@ def load(
 ) -> None:
     """Load the emitted code of a derivative, as functions that are opened like the user's."""
     main = product.functions[0].name
-    if MODES[wanted.mode].halves:
+    if INSIDE[wanted.mode].halves:
         text, main, before = with_second_half(wanted, product, text)
         origins = {line + before: origin for line, origin in origins.items()}
     values = {name: value for name, (value, _) in bound.items()}
@@ -258,7 +259,7 @@ def with_second_half(wanted: Wanted, product: Product, text: str) -> tuple[str, 
     code = made[first.name].__code__
     params = ", ".join(code.co_varnames[: code.co_argcount])
     name = first.name.rpartition("_")[0]
-    if MODES[wanted.mode].seeds == "cotangents":
+    if INSIDE[wanted.mode].seeds == "cotangents":
         checked = wanted.option("checked", True)
         given = "as_cotangent(cotangent, value)" if checked else "cotangent"
         whole = PULLBACK.format(text=text, name=name, params=params, cotangent=given)

@@ -12,68 +12,16 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.compile.nested import entries
-from adcompiler.compile.nested.halves import Half, Tangents, gradient_apart, half
+from adcompiler.compile.nested.asked import Asked, first_accepted
+from adcompiler.compile.nested.halves import Half, gradient_apart, half
+from adcompiler.compile.nested.mapping import mapped
 from adcompiler.compile.nested.trees import Leaf, NoStructure, form_of, function_of_text, leaves_of
-from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin
 from adcompiler.runtime.functionals import symmetric
 from adcompiler.specialise.calls.callees import write_call
 from adcompiler.specialise.writer import Writer
-from adcompiler.structs import dataclass
-from adcompiler.typed.derivatives import OPTIONS, Wanted, holds_floats, maker_of
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A derivative that is asked for: of what, where, and the line that does."""
-
-    s: Writer
-    wanted: Wanted
-    func: Atom
-    args: list[Any]
-    kwargs: dict[str, Atom]
-    origin: Origin
-    name: str
-
-    def half(
-        self, mode: str, tangents: Tangents | None = None, **options: Any
-    ) -> Half | None:
-        """Write a transform of the function; None after a report."""
-        wanted = Wanted(mode, self.wanted.several, False, tuple(options.items()))
-        return half(
-            self.s, wanted, self.func, self.args, self.kwargs, self.origin,
-            self.name, tangents,
-        )
-
-    def of(self, func: Atom, mode: str = "", **options: Any) -> Asked:
-        """Return the same question about another function, or of another mode."""
-        wanted = replace(
-            self.wanted, mode=mode or self.wanted.mode, options=tuple(options.items())
-        )
-        return replace(self, func=func, wanted=wanted)
-
-    def reject(self, problem: str, hint: str) -> Atom:
-        """Report that this cannot be compiled."""
-        return self.s.reject(self.origin, problem, hint, "higher-order")
-
-    def item(self, atom: Atom, i: int) -> Atom:
-        """Write the reading of an item."""
-        return self.s.item(atom, Const(i), self.origin, self.name)
-
-    def call(self, text: str, names: dict[str, Any], args: Sequence[Atom]) -> Atom:
-        """Write a call of a function whose text is given."""
-        function = Const(function_of_text(self.s, text, names, self.origin))
-        return self.s.call(function, list(args), {}, self.origin, self.name)
-
-    def derivative(self, mode: str, argnums: Any) -> Atom:
-        """Write the derivative of the function, as a function."""
-        wanted = Wanted(mode, argnums)
-        (option, *_) = OPTIONS[mode]
-        return self.s.let(
-            Call(Const(maker_of(mode)), (self.func,), ((option, Const(argnums)),)),
-            t.FunctionType(wanted), self.name, self.origin, False,
-        )
+from adcompiler.typed.derivatives import Wanted, holds_floats, maker_of
 
 
 # -- one transform ------------------------------------------------------------------------------
@@ -270,26 +218,6 @@ def jacobian_by(asked: Asked, mode: str) -> Atom:
     return asked.call(text, names, [value, linear, *found.inputs])
 
 
-def first_accepted(asked: Asked, ways: Sequence[Callable[[], Atom]]) -> Atom:
-    """Write the first of some ways that is not refused; all refused, tell why the first is."""
-    s, findings = asked.s, asked.s.unit.findings
-    count = len(findings)
-    refused: list[Finding] = []
-    for way in ways:
-        before = None if s.heap is None else (s.heap.state.copy(), dict(s.heap.references))
-        with s.writing_to([]) as out:
-            found = way()
-        if len(findings) == count:
-            s.out.extend(out)
-            return found
-        refused = refused or findings[count:]
-        del findings[count:]
-        if s.heap is not None and before is not None:
-            s.heap.state, s.heap.references = before
-    findings += refused
-    return UNDEF
-
-
 def refuse_kind(asked: Asked, leaf: Leaf, holomorphic: bool) -> Atom:
     """Report a Jacobian of complex numbers of a function that is not said to be holomorphic."""
     problem = f"the Jacobian of a function of, or with a result of, {leaf.kind} numbers"
@@ -469,6 +397,7 @@ OPERATORS: dict[str, Callable[[Asked], Atom]] = {
     "hessian": hessian,
     "hvp": along,
     "vhp": along,
+    "vmap": mapped,
     "sparse_jacobian": refused,
     "sparse_hessian": refused,
 }

@@ -9,7 +9,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star, unstar
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.derivatives import (
-    AT_ONCE, MAKERS, ONLY_OUTSIDE, OPTIONS, Wanted, holds_floats,
+    AT_ONCE, MAKERS, NONE_IS_SAID, ONLY_OUTSIDE, OPTIONS, Wanted, holds_floats,
 )
 
 
@@ -121,7 +121,8 @@ def options_of(
         return None
     if any(value is ... for value in found.values()) or not found.keys() <= set(names):
         return None
-    given = tuple((key, value) for key, value in found.items() if value is not None)
+    given = tuple(
+        (key, value) for key, value in found.items() if value is not None or key in NONE_IS_SAID)
     return Wanted(mode, argnums, has_aux, given)
 
 
@@ -131,9 +132,9 @@ def known(s: Writer, atom: Atom) -> Any:
         value = atom.value
     else:
         elements = s.unit.elements(atom)
-        if elements is None or not all(isinstance(e, Const) for e in elements):
+        value = ... if elements is None else tuple(known(s, unstar(e)) for e in elements)
+        if value is ... or ... in value:
             return ...
-        value = tuple(e.value for e in elements if isinstance(e, Const))
     return tuple(value) if isinstance(value, list) else value
 
 
