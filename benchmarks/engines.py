@@ -245,7 +245,7 @@ class Result:
 
 ENGINES = {engine.name: engine for engine in (
     Engine("python", ours("python"), fresh=True),
-    Engine("native", ours("native"), "numba", fresh=True),
+    Engine("native", ours("native"), "llvmlite", fresh=True),
     Engine("primal", primal, approximate=True),
     Engine("JAX", jax, "jax", fresh=True),
     Engine("PyTorch", torch, "torch"),

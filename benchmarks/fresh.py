@@ -48,7 +48,7 @@ def first_calls(family: str, name: str, engine: str) -> dict[str, dict[str, floa
         for kind in ("cold", "cached"):
             done = subprocess.run(
                 [sys.executable, "-m", "benchmarks.fresh", family, name, engine],
-                env={**os.environ, "ADCOMPILER_CACHE_DIR": cache, "NUMBA_CACHE_DIR": ""},
+                env={**os.environ, "ADCOMPILER_CACHE_DIR": cache},
                 capture_output=True, text=True, check=False,
             )
             answer = done.stdout.strip().splitlines()

@@ -29,7 +29,8 @@ def machine() -> dict[str, Any]:
     models = [line.partition(":")[2].strip() for line in lines_of("/proc/cpuinfo")
               if line.startswith("model name")]
     versions = {}
-    for name in ("numpy", "scipy", "numba", "jax", "autograd", "torch", "asdex", "casadi"):
+    for name in ("numpy", "scipy", "llvmlite", "numba", "jax", "autograd", "torch", "asdex",
+                 "casadi"):
         try:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

@@ -77,8 +77,8 @@ CONTENTS = {
     "Examples": ["examples/index"],
     "Reference": ["reference", "syntax", "cli", "limitations", "functions", "security", "glossary"],
     "Explanation": [
-        "from-nothing", "writes", "sparsity", "kinks", "emitted-code", "performance", "testing",
-        "real-code",
+        "from-nothing", "writes", "sparsity", "kinks", "emitted-code", "same-bits", "performance",
+        "testing", "real-code",
     ],
     "Coming from": [
         "migration/from-autograd", "migration/from-jax", "migration/from-pytorch",

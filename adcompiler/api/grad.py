@@ -49,9 +49,9 @@ def grad(
     algorithm than the function, which may differ in rounding (``explain`` lists them); with
     ``strict_primal`` the function itself gives the value.
 
-    With ``backend="native"`` the code is compiled to machine loops by llvmlite, or numba where
-    that has none; the extra ``native`` installs both. What there are no such loops for is refused;
-    ``"auto"`` keeps it in Python, and all without them. With ``parallel`` loops run in threads
+    With ``backend="native"`` the code is compiled to machine loops by LLVM, through llvmlite,
+    which the extra ``native`` installs. What there are no such loops for is refused; ``"auto"``
+    keeps it in Python, and all without llvmlite. With ``parallel`` loops run in threads
     of which the iterations are proved independent: ``explain`` tells which, and why others do not.
     With ``debug`` the code checks shape, dtype and finiteness of every cotangent, and raises
     FloatingPointError or ValueError with the user's line and expression at the first that is wrong;

@@ -109,9 +109,9 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--stage", choices=STAGES, default="source", help="stop after this stage and show the IR",
     )
     parser.add_argument(
-        "--native", choices=("numba", "c"), default="",
-        help="write native loops of one function: a module that needs numba and NumPy only, or a "
-        "C file and, beside that of -o, a module that calls it by ctypes",
+        "--native", choices=("c", "llvm"), default="",
+        help="write native loops of one function: a C file and, beside that of -o, a module that "
+        "calls it by ctypes; or the LLVM IR that is compiled",
     )
     parser.add_argument(
         "--standalone", action="store_true",

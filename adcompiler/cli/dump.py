@@ -17,7 +17,7 @@ from adcompiler.api.argnums import argnums_in
 from adcompiler.api.derivative import Derivative
 from adcompiler.api.fallback import answer_of, because
 from adcompiler.api.operators import source  # noqa: F401  modes are operators, all defined there
-from adcompiler.backends.native.alone import standing_alone
+from adcompiler.backends.native.alone import in_llvm
 from adcompiler.backends.native.c.module import c_alone
 from adcompiler.backends.python.printer.merge import merge
 from adcompiler.cli.standalone import standalone
@@ -101,11 +101,12 @@ def dumped(module: str, functions: Mapping[str, Any], options: DumpOptions) -> D
         tell_unknown(name, request)
         texts.append(loops_alone(request, emitted, options) if options.native else emitted.text)
         head.append(f"# {emitted.entry}: for {signature_text(request)}")
-    if options.native == "c":
-        return Dumped("\n".join([*(f"// {line[2:]}" for line in head), "", texts[0]]))
+    if options.native:
+        sign = {"c": "//", "llvm": ";"}[options.native]
+        return Dumped("\n".join([*(f"{sign} {line[2:]}" for line in head), "", texts[0]]))
     if not texts:
         raise ADError(f"{module} has no function that compiles")
-    text = texts[0] if options.native else merge(texts)
+    text = merge(texts)
     if options.standalone:
         text = standalone(text, module)
     elif options.output:
@@ -160,16 +161,17 @@ def is_below(directory: Path, other: Path) -> bool:
 
 
 def loops_alone(request: Request, emitted: Emitted, options: DumpOptions) -> str:
-    """Return the native loops of what was emitted, as a file that needs no adcompiler.
+    """Return the native loops of what was emitted, in LLVM IR or as a C file.
 
-    A C file has a module beside it that calls it by ctypes, if it is known where it will be.
+    A C file needs no adcompiler, and has a module beside it that calls it by ctypes, if it is known
+    where it will be.
     """
     mode = MODES[request.mode]
     try:
         if not mode.has_loops or mode.halves or request.has_aux:
             raise Declined("there are no loops that stand alone for this mode, or with aux")
-        if options.native == "numba":
-            return standing_alone(emitted.product, emitted.unit)
+        if options.native == "llvm":
+            return in_llvm(emitted.product, emitted.unit)
         path = Path(options.output or "loops.c")
         with writing(str(path)):
             beside = path.with_suffix(".py")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from adcompiler.compile.modes import MODES
 from adcompiler.errors import Declined
-from adcompiler.runtime.native import has_compiler, runs_by_llvm, runs_plain
+from adcompiler.runtime.native import has_compiler, runs_plain
 from adcompiler.structs import dataclass
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tu
     if BACKENDS[request.backend].optional and mode.halves:
         raise Declined("pullbacks run in Python unless native loops are asked for")
     if BACKENDS[request.backend].optional and not has_compiler():
-        raise Declined("neither llvmlite nor numba is installed")
+        raise Declined("llvmlite is not installed")
     if mode.halves:
         found = with_native_pair(text, product, unit, request.each)
     elif request.each:
@@ -69,17 +69,15 @@ def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tu
         found = with_native(text, product, unit)
     if not has_compiler() and not runs_plain():
         raise Declined(
-            'backend="native" needs llvmlite or numba, of which none is installed',
+            'backend="native" needs llvmlite, which is not installed',
             hint='pip install "adcompiler[native]", or use backend="auto"',
         )
     return found
 
 
 def state_of_compiler() -> str:
-    """Return whether loops are compiled here, and by what, run as Python, or are not run."""
-    if runs_by_llvm():
-        return "llvm"
-    return "compiled" if has_compiler() else "plain" if runs_plain() else "nothing"
+    """Return whether loops are compiled here, run as Python, or are not run."""
+    return "llvm" if has_compiler() else "plain" if runs_plain() else "nothing"
 
 
 ROWS = (

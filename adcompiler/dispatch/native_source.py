@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from adcompiler.runtime.native import runs_by_llvm
+from adcompiler.runtime.native import has_compiler
 
 
 def native_source(text: str, path: Path | None) -> Any:
     """Return the source of a module's loops, None if LLVM does not compile them."""
-    if not runs_by_llvm():
+    if not has_compiler():
         return None
     from adcompiler.cache.objects import Objects
     from adcompiler.runtime.llvm_loops import Source

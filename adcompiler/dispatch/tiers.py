@@ -15,12 +15,9 @@ from time import perf_counter
 from typing import Any
 
 from adcompiler.errors import NotCompiledError
-from adcompiler.runtime.native import runs_by_llvm
 
-START, A_LINE = 0.5, 0.01
-"""About what numba takes to compile, in seconds: at all, and for each line."""
-BY_LLVM = 0.2
-"""What part of that LLVM takes without numba."""
+START, A_LINE = 0.1, 0.002
+"""About what LLVM takes to compile, in seconds: at all, and for each line."""
 
 
 class Tier:
@@ -31,7 +28,7 @@ class Tier:
         path: Path | None,
     ) -> None:
         self.python, self.native = python, native
-        self.cost = (START + A_LINE * lines) * (BY_LLVM if runs_by_llvm() else 1.0)
+        self.cost = START + A_LINE * lines
         self.kept = None if path is None else path.parent / "__pycache__" / f"{path.stem}.backend"
         self.spent, self.calls = 0.0, 0
         self.chosen: Callable[..., Any] | None = None

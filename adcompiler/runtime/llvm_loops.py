@@ -1,24 +1,19 @@
-"""Loops that LLVM compiles: one function of Python's for each types of arguments.
-
-What there is no LLVM IR for is compiled by numba, where that is installed.
-"""
+"""Loops that LLVM compiles: one function of Python's for each types of arguments."""
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from adcompiler.runtime.llvm import engine
 from adcompiler.runtime.llvm_support import STORAGE
-from adcompiler.runtime.threads import Turns
+from adcompiler.runtime.llvm_trial import try_out
 from adcompiler.runtime.machine_code import TRANSIENT, Machine, reason_of
+from adcompiler.runtime.threads import Turns
 
-FAMILY = "__loops__"
-"""The name in a module under which its loops stand, whatever takes their places."""
 NUMBERS = {float: "float64", np.float64: "float64", int: "int64", np.int64: "int64",
            bool: "bool", np.bool_: "bool"}
 """Machine types by classes of numbers."""
@@ -63,15 +58,10 @@ compiling = Turns()
 class Loops:
     """The loops of one function, compiled when they are called."""
 
-    def __init__(
-        self, function: Callable[..., Any], otherwise: Callable[[Mapping[str, Any]], Any]
-    ) -> None:
-        self.function, self.names, self.__name__ = function, function.__globals__, function.__name__
-        self.otherwise = otherwise
-        self.machine = Machine(self.__name__, self.compiled, type)
-        self.machine.by = "LLVM"
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.names, self.__name__ = function.__globals__, function.__name__
+        self.machine = Machine(self.__name__)
         self.entries: dict[Any, Callable[..., Any]] = {}
-        self.names.setdefault(FAMILY, {})[self.__name__] = self
 
     def __call__(self, *args: Any) -> Any:
         """Run the loops."""
@@ -79,28 +69,32 @@ class Loops:
         run = self.entries.get(key)
         if run is None:
             with compiling:
-                run = self.entries.get(key) or self.machine.deep_or_not(lambda: self.compiled(key))
+                run = self.entries.get(key) or self.made(key)
                 self.entries[key] = run
             if self.names.get(self.__name__) is self and type(run) is BUILTIN:
                 self.names[self.__name__] = run
         return run(*ready)
 
+    def made(self, key: Any) -> Callable[..., Any]:
+        """Return the loops for arguments of some types, or what tells why there are none."""
+        if self.machine.source is None or key is None:
+            return self.refusing(key, "they are given something else than numbers and arrays")
+        try:
+            return self.machine.deep_or_not(lambda: self.compiled(key))  # type: ignore[no-any-return]
+        except TRANSIENT:
+            raise
+        except Exception as error:
+            return self.refusing(key, reason_of(error))
+
     def compiled(self, key: Any) -> Callable[..., Any]:
         """Return the loops for arguments of some types."""
         source = self.machine.source
-        if source is None or key is None:
-            return self.by_numba(key, "they are given something else than numbers and arrays")
-        try:
-            found = self.code(source, key)
-            load_storage(source.store)
-            called = [self.host(*host) for host in found.hosts]
-            made: Callable[..., Any] = engine().function(
-                found.code, found.symbol, self.__name__, self, called)
-            return made
-        except (*TRANSIENT, RecursionError):
-            raise
-        except Exception as error:
-            return self.by_numba(key, reason_of(error))
+        found = self.code(source, key)
+        load_storage(source.store)
+        called = [self.host(*host) for host in found.hosts]
+        made: Callable[..., Any] = engine().function(
+            found.code, found.symbol, self.__name__, self, called)
+        return made
 
     def code(self, source: Source, key: Any) -> Code:
         """Return machine code: what is kept, or what LLVM makes of the text."""
@@ -124,19 +118,14 @@ class Loops:
 
         return call
 
-    def by_numba(self, key: Any, reason: str) -> Callable[..., Any]:
-        """Return the loops as numba compiles them; without it, what raises NotCompiledError."""
+    def refusing(self, key: Any, reason: str) -> Callable[..., Any]:
+        """Return what raises NotCompiledError for arguments of some types."""
         refused[self.__name__, key] = reason
-        if importlib.util.find_spec("numba") is None:
-            def refusing(*args: Any) -> Any:
-                raise self.machine.error(reason)
 
-            return refusing
-        found: Callable[..., Any] = self.otherwise(self.names[FAMILY])
-        machine = getattr(found, "machine", None)
-        if isinstance(machine, Machine):
-            machine.function, machine.deeply = self.machine.function, self.machine.deeply
-        return found
+        def refuse(*args: Any) -> Any:
+            raise self.machine.error(reason)
+
+        return refuse
 
 
 BUILTIN = type(len)
@@ -149,13 +138,18 @@ def stored_name(name: str, *what: Any) -> str:
 
 
 def load_storage(store: Store | None) -> None:
-    """Load what hands out storage, from a store if it is kept there."""
-    if engine().has_storage or store is None:
+    """Load what hands out storage, from a store if it is kept there: then it has run here before.
+
+    Raises ImportError where machine code does not run.
+    """
+    if engine().has_storage:
         return
     name = stored_name("storage", STORAGE)
-    kept = store.read(name)
+    kept = None if store is None else store.read(name)
+    if kept is None:
+        try_out()
     made = engine().add_storage(None if kept is None else kept.code)
-    if made is not None:
+    if made is not None and store is not None:
         store.write(name, Code(made, "", ()))
 
 

@@ -1,4 +1,4 @@
-"""What emitted loops are compiled by: numba or LLVM where they are installed, else nobody."""
+"""What emitted loops are compiled by: LLVM where llvmlite is installed, else nobody."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ import os
 import struct
 import sys
 import threading
-import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from adcompiler.runtime.aliases import overlap
 from adcompiler.runtime.indexing import give_back
-from adcompiler.runtime.machine_code import guarded, never_compiled
 
 VARIABLE = "ADCOMPILER_NATIVE"
 FLOAT64 = np.dtype(np.float64)
@@ -31,38 +28,17 @@ def runs_plain() -> bool:
 
 
 def has_llvm() -> bool:
-    """Say whether llvmlite is there, on a platform whose objects the loops know the layout of."""
+    """Say whether llvmlite is there, for a Python whose objects the loops know the layout of."""
     return (
-        sys.platform == "linux" and sys.maxsize > 2**32 and sys.implementation.name == "cpython"
+        sys.maxsize > 2**32 and sys.implementation.name == "cpython"
         and not hasattr(sys, "getobjects") and getattr(sys, "_is_gil_enabled", lambda: True)()
         and importlib.util.find_spec("llvmlite") is not None
     )
 
 
-def runs_by_llvm() -> bool:
-    """Say whether LLVM compiles loops itself, as it does unless ADCOMPILER_NATIVE is ``numba``."""
-    return os.environ.get(VARIABLE, "") in ("", "llvm") and has_llvm()
-
-
 def has_compiler() -> bool:
-    """Say whether loops are compiled: by something that is installed, unless they run as text."""
-    return not runs_plain() and (
-        runs_by_llvm() or importlib.util.find_spec("numba") is not None)
-
-
-@functools.cache
-def imported() -> Any:
-    """Return numba, or what importing it raises: it is installed, and of no use."""
-    try:
-        import numba
-    except Exception as error:
-        return error
-    return numba
-
-
-def is_usable() -> bool:
-    """Say whether loops are compiled by a numba that can be imported."""
-    return has_compiler() and not runs_by_llvm() and not isinstance(imported(), Exception)
+    """Say whether loops are compiled, by LLVM, unless they run as text."""
+    return not runs_plain() and has_llvm()
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,79 +46,18 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Without a compiler it is the function itself, which gives the same, slowly.
     """
-    return made(function)
-
-
-def in_memory(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``function`` compiled as ``compiled`` does, but the machine code is not kept."""
-    return made(function, is_kept=False)
-
-
-def in_parallel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``function`` compiled as ``compiled`` does, with loops over ``prange`` in threads."""
-    return made(function, parallel=True)
-
-
-def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``function`` compiled into each function that calls it, however large that is.
-
-    A loop that calls a function computes one number after the other: one that it contains, several
-    at once.
-    """
-    return made(function, forceinline=True)
-
-
-def parallel_range() -> Any:
-    """Return the ``range`` of loops that run in threads."""
-    return imported().prange if is_usable() else range
-
-
-def made(
-    function: Callable[..., Any], is_kept: bool = True, **options: Any
-) -> Callable[..., Any]:
-    """Return a function compiled at its first call, by numba with options of its own."""
     if not has_compiler():
         ignoring: Callable[..., Any] = np.errstate(all="ignore")(function)
         return ignoring
-    if runs_by_llvm():
-        from adcompiler.runtime.llvm_loops import Loops
+    from adcompiler.runtime.llvm_loops import Loops
 
-        loops = Loops(function, functools.partial(in_numba, function.__name__))
-        vars(loops)["made"] = functools.partial(by_numba, is_kept=is_kept, **options)
-        return loops
-    return by_numba(function, is_kept, **options)
+    return Loops(function)
 
 
-def in_numba(name: str, family: Mapping[str, Any]) -> Any:
-    """Return the function of a module that numba compiles, with those that it calls."""
-    names = {**family[name].names}
-    casts = ("bits_of", "of_bits")
-    if not isinstance(imported(), Exception):
-        names |= {
-            **dict(zip(casts, machine_casts(), strict=True)), "in_python": imported().objmode,
-            "stack_address": machine_addresses(), "prange": imported().prange,
-        }
-    for one, loops in family.items():
-        code = loops.function.__code__
-        names[one] = loops.made(types.FunctionType(code, names, one))
-    return names[name]
-
-
-def by_numba(
-    function: Callable[..., Any], is_kept: bool = True, **options: Any
-) -> Callable[..., Any]:
-    """Return a function that numba compiles at its first call."""
-    numba = imported()
-    if isinstance(numba, Exception):
-        return never_compiled(function, numba)
-    file = function.__code__.co_filename
-    is_file = os.path.exists(file)
-    name = Path(file).stem if is_file else f"{id(function.__globals__):x}"
-    name_module(function, f"adcompiler_loops_{name}")
-    if is_file:
-        with contextlib.suppress(RuntimeError):  # there is no directory that may be written
-            return guarded(numba.njit(error_model="numpy", cache=is_kept, **options)(function))
-    return guarded(numba.njit(error_model="numpy", **options)(function))
+in_parallel = inlined = compiled
+"""What marks functions that run loops over ``prange`` in threads, and those that are compiled into
+each function that calls them, however large: LLVM reads these names in the text."""
+prange = range
 
 
 def bits_of(x: float) -> int:
@@ -155,30 +70,6 @@ def of_bits(bits: int) -> float:
     """Return the float that has the bits of an integer, of which the last 64 count."""
     (found,) = struct.unpack("<d", struct.pack("<Q", bits & 2**64 - 1))
     return float(found)
-
-
-def bit_casts() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return ``bits_of`` and ``of_bits`` as loops call them."""
-    return machine_casts() if is_usable() else (bits_of, of_bits)
-
-
-@functools.cache
-def machine_casts() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return ``bits_of`` and ``of_bits`` for numba."""
-    from numba import types as machine
-    from numba.extending import intrinsic
-
-    def cast(result: Any, given: Any) -> Callable[..., Any]:
-        def typed(context: Any, x: Any) -> Any:
-            return result(given), written
-
-        def written(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.bitcast(args[0], context.get_value_type(result))
-
-        found: Callable[..., Any] = intrinsic(typed)
-        return found
-
-    return cast(machine.int64, machine.float64), cast(machine.float64, machine.int64)
 
 
 recursion_limit = sys.getrecursionlimit
@@ -201,46 +92,12 @@ def stack_room() -> int:
     return min(size, SMALL_STACK) // 4
 
 
-def no_address() -> int:
-    """Return an address for loops that run as Python, which looks after its stack itself."""
-    return 0
+def stack_address() -> int:
+    """Return an address for loops that run as Python, which looks after its stack itself.
 
-
-def stack_addresses() -> Callable[[], int]:
-    """Return the function that tells where variables of the function that calls it stand."""
-    return machine_addresses() if is_usable() else no_address
-
-
-@functools.cache
-def machine_addresses() -> Callable[[], int]:
-    """Return the function of ``stack_addresses`` for numba."""
-    from numba import types as machine
-    from numba.core import cgutils
-    from numba.extending import intrinsic
-
-    def typed(context: Any) -> Any:
-        return machine.int64(), written
-
-    def written(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = context.get_value_type(machine.int64)
-        make: Any = cgutils.alloca_once
-        return builder.ptrtoint(make(builder, kind), kind)
-
-    found: Any = intrinsic(typed)
-    function: Callable[[], int] = found
-    return function
-
-
-def name_module(function: Any, name: str) -> None:
-    """Let a function belong to a module of this name, which numba imports with what it kept.
-
-    It also finds functions there that call themselves.
+    Machine code tells where variables of the function that calls it stand.
     """
-    module = sys.modules.setdefault(name, types.ModuleType(name))
-    vars(module).update({
-        key: value for key, value in function.__globals__.items() if not key.startswith("__")
-    })
-    function.__module__ = name
+    return 0
 
 
 def refusals() -> tuple[type[Exception], ...]:
@@ -250,7 +107,7 @@ def refusals() -> tuple[type[Exception], ...]:
     cannot be written. What loops compute raises nothing; those that cannot be compiled raise
     NotCompiledError, which is not among these.
     """
-    if not is_usable() and not runs_by_llvm():
+    if not has_compiler():
         # Python raises in a loop before the test behind that is reached
         return (MemoryError, ArithmeticError, ValueError, RecursionError)
     return (MemoryError, OverflowError, OSError)
@@ -293,19 +150,6 @@ def may_overlap(written: list[Any], others: list[Any]) -> bool:
         if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) else overlap(one, other)
         for i, one in enumerate(written) for other in [*written[i + 1 :], *others]
     )
-
-
-def mode_of_python() -> Any:
-    """Return what compiled loops enter where they make calls in Python, with the types of results.
-
-    Without a compiler it is a context in which nothing changes.
-    """
-    return imported().objmode if is_usable() else plain_mode
-
-
-def plain_mode(**types_: str) -> contextlib.AbstractContextManager[None]:
-    """Return a context in which nothing changes."""
-    return contextlib.nullcontext()
 
 
 CLASSES: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {

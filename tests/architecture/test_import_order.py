@@ -22,10 +22,8 @@ RUNTIME_MAY_IMPORT = ("adcompiler.errors", "adcompiler.runtime", "numpy")
 FOR_SCIPY = "adcompiler.runtime.scipy_"
 """What emitted code calls where it calls SciPy: the other modules know NumPy only."""
 
-FOR_NUMBA = "adcompiler.runtime.native"
-"""What emitted loops are compiled by, where numba is installed."""
 FOR_LLVM = "adcompiler.runtime.llvm"
-"""What they are compiled by where llvmlite is."""
+"""What emitted loops are compiled by, where llvmlite is installed."""
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -82,7 +80,6 @@ def complaints(module: str, text: str) -> list[str]:
         elif within(module, ("adcompiler.runtime",)):
             allowed = root in sys.stdlib_module_names or within(name, RUNTIME_MAY_IMPORT)
             allowed = allowed or (root == "scipy" and module.startswith(FOR_SCIPY))
-            allowed = allowed or (root == "numba" and module == FOR_NUMBA)
             allowed = allowed or (root == "llvmlite" and module == FOR_LLVM)
             problem = "" if allowed else "is neither NumPy nor the standard library"
         elif root == "adcompiler" and rank(name) > rank(module):

@@ -11,7 +11,7 @@ from tests.architecture.named_functions import decisions, is_pythons, modules
 
 REASONS = {
     "products/kept_bytes.py": (3, "copies of containers, and the checks that emitted code makes"),
-    "backends/native/emit/calls.py": (17, "what the text of loops calls, each an instruction"),
+    "backends/native/emit/calls.py": (19, "what the text of loops calls, each an instruction"),
     "backends/native/emit/expressions.py": (3, "what the text of loops calls, each an instruction"),
     "record/array_functions.py": (11, "hooks for functions that make, sum and repeat arrays"),
     "record/arrays.py": (1, "an operator of its own hook"),

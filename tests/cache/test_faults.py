@@ -217,7 +217,7 @@ def test_what_nobody_uses_goes_by_age(store: Store, monkeypatch: pytest.MonkeyPa
 
 
 def test_using_an_entry_changes_no_time_of_writing(store: Store) -> None:
-    """Numba keeps machine code by the time at which its source was written."""
+    """Tools tell by it whether a source was written since."""
     path = write(store, 0, ago=10 * eviction.DAY)
     written = path.stat().st_mtime_ns
     assert kept(store, 0)
@@ -238,8 +238,8 @@ def test_what_killed_writers_left_goes(store: Store) -> None:
 def test_machine_code_goes_with_its_entry(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(store, 0, ago=100 * eviction.DAY)
     beside = path.parent / COMPILED
-    names = [f"{path.stem}.backend", f"adcompiler_loops_{path.stem}.f-3.py311.nbi"]
-    for name in [*names, "adcompiler_loops_of_none_left.f-3.py311.nbi"]:
+    names = [f"{path.stem}.backend", f"adcompiler_loops_{path.stem}.f-3.o"]
+    for name in [*names, "adcompiler_loops_of_none_left.f-3.o"]:
         (beside / name).write_text("code")
         os.utime(beside / name, (time.time() - 100 * eviction.DAY,) * 2)
     write(store, 1)

@@ -6,10 +6,10 @@ import pytest
 
 
 @pytest.fixture
-def by_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let numba compile loops, where it is installed."""
-    pytest.importorskip("numba")
-    monkeypatch.setenv("ADCOMPILER_NATIVE", "numba")
+def machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let LLVM compile loops, where llvmlite is installed."""
+    pytest.importorskip("llvmlite")
+    monkeypatch.delenv("ADCOMPILER_NATIVE", raising=False)
 
 
 @pytest.fixture

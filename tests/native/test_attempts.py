@@ -287,7 +287,7 @@ def test_lists_that_handlers_may_see_are_changed_in_python() -> None:
 def test_compiled_loops(
     program: Any, args: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     monkeypatch.delenv("ADCOMPILER_NATIVE")
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", str(tmp_path))
     expected = value_and_grad(program)(*args)

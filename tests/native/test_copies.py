@@ -310,7 +310,7 @@ def test_values_and_derivatives_are_those_of_python(program: Any, x: Any) -> Non
 @pytest.mark.parametrize(
     "x", one_in(2, [LAYOUTS["every other"], LAYOUTS["read-only"]]), ids=["A", "R"])
 def test_of_compiled_loops(x: Any) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     check(reaction, x, jacfwd)
     check(total, x, grad)
 

@@ -10,7 +10,7 @@ import pytest
 
 from adcompiler import UnsupportedError, compiled, value_and_grad
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
 EDGES = [
     0.0, -0.0, 1.0, -1.0, 0.1, -0.1, 0.3, 3.0, -3.0, 7.5, -7.5, 1e300, -1e300, 5e-324, math.inf,

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from adcompiler import grad
+from adcompiler import compiled, grad, value_and_grad
+from adcompiler.backends.native.emit.llvm import llvm_ir
 from adcompiler.backends.native.helpers import TEXTS
-from adcompiler.runtime.native import bit_casts, bits_of, compiled, inlined, of_bits
+from adcompiler.backends.native.scalars import C_FUNCTIONS, TWO
+from adcompiler.runtime.llvm_loops import Loops, Source
+from adcompiler.runtime.native import bits_of, of_bits
 from tests.native.test_backends_agree import outcome, same
 from tests.native.test_fusing import loops_of
 
@@ -29,14 +33,29 @@ EXACT = {"exp": np.exp, "tanh": np.tanh, "log": np.log}
 
 def made(name: str, loops: bool) -> Callable[..., Any]:
     """Return a helper as a function of arrays, in Python or compiled."""
+    if loops:
+        pytest.importorskip("llvmlite")
+        run = in_machine_code(TEXTS[f"{name}_of_each"] + f"""
+@compiled
+def f(x):
+    found = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        found[i] = {name}_of_each(x[i])
+    return True, found
+""")
+        return lambda x: run(np.array(x, float))[1]
     space: dict[str, Any] = {"math": math, "inlined": lambda function: function}
     space["bits_of"], space["of_bits"] = bits_of, of_bits
-    if loops:
-        space["inlined"] = inlined
-        space["bits_of"], space["of_bits"] = bit_casts()
     exec(TEXTS[f"{name}_of_each"], space)
     one = space[f"{name}_of_each"]
     return lambda x: np.array([one(float(item)) for item in x])
+
+
+def in_machine_code(text: str) -> Any:
+    """Return the function ``f`` of a text of loops, compiled."""
+    loops = Loops(FunctionType((lambda: None).__code__, {}, "f"))
+    loops.machine.source = Source(text, llvm_ir)
+    return loops
 
 
 @pytest.mark.parametrize("loops", [False, True])
@@ -103,23 +122,41 @@ def test_loops_contain_them_however_large_they_are() -> None:
         assert f"@inlined\ndef {name}_of_each(x):" in text
 
 
-@pytest.mark.usefixtures("by_numba")
+@pytest.mark.usefixtures("machine_code")
+def test_there_is_machine_code_for_every_function_of_the_library() -> None:
+    x = 0.37
+    for name in sorted(set(C_FUNCTIONS.values())):
+        args = "y, x" if name in TWO else "1.0 + x" if name == "acosh" else "x"
+        run = in_machine_code(f"@compiled\ndef f(x, y):\n    return True, math.{name}({args})\n")
+        done, found = run(x, 1.2)
+        wanted = getattr(math, name)(*eval(f"({args},)", {"x": x, "y": 1.2}))
+        assert done
+        assert abs(found - wanted) <= 4.0 * math.ulp(wanted), name
+
+
+@pytest.mark.usefixtures("machine_code")
+def test_the_gamma_function() -> None:
+    def total(x):
+        found = 0.0
+        for i in range(len(x)):
+            found += math.gamma(x[i])
+        return found
+
+    x = np.array([0.5, 3.0, -1.5])
+    got, expected = (outcome(value_and_grad(total, backend=one), x) for one in ("native", "python"))
+    np.testing.assert_allclose(got[0], expected[0], rtol=1e-14)
+    np.testing.assert_allclose(got[1], expected[1], rtol=1e-14)
+    for bad in (-2.0, 0.0, 200.0):
+        x[1] = bad
+        assert outcome(compiled(total), x) == outcome(total, x)
+
+
+@pytest.mark.usefixtures("machine_code")
 def test_what_is_inlined_is_not_called() -> None:
-
-    def cubed(x: float) -> float:
-        return x * x * x
-
-    def swept(x: Any) -> Any:
-        for i in range(x.size):
-            x[i] = one(x[i])
-        return x
-
-    one, x = inlined(cubed), np.arange(5.0)
-    loops = compiled(swept)
-    assert np.array_equal(loops(x), [0.0, 1.0, 8.0, 27.0, 64.0])
-    (text,) = loops.inspect_llvm().values()
-    heads = {part.partition("{")[0]: part for part in text.split("\ndefine ")[1:]}
-    (body,) = (part for head, part in heads.items()
-               if "swept" in head and "cpython" not in head and "cfunc" not in head)
-    assert "fmul" in body
-    assert "cubed" not in body
+    text = (
+        "@inlined\ndef cubed(x):\n    return x * x * x\n\n\n"
+        "@compiled\ndef swept(x):\n    for i in range(x.size):\n        x[i] = cubed(x[i])\n"
+        "    return True, x\n")
+    found = llvm_ir(text, "swept", (("float64", 1, True),)).text
+    (head,) = (line for line in found.split("\n") if line.startswith("define") and "cubed" in line)
+    assert "alwaysinline" in head

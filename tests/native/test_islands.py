@@ -49,7 +49,7 @@ def test_pushforwards(program: Any) -> None:
     np.testing.assert_allclose(grad(program)(X) @ v, slope, rtol=1e-10)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba")
+@pytest.mark.skipif(importlib.util.find_spec("llvmlite") is None, reason="llvmlite")
 @pytest.mark.parametrize("program", [in_order, filtered], ids=lambda program: program.__name__)
 def test_machine_code(program: Any) -> None:
     native = grad(program, backend="native")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import importlib.util
 import math
 import sys
 import threading
@@ -22,9 +21,10 @@ from adcompiler.cache.trust import COMPILED
 from adcompiler.compile.backends import BACKENDS
 from adcompiler.errors import UnsupportedError
 from adcompiler.runtime import llvm_loops
-from adcompiler.runtime.llvm import Turns, engine
+from adcompiler.runtime.llvm import engine
 from adcompiler.runtime.llvm_loops import Loops, Source
-from adcompiler.runtime.native import has_llvm, runs_by_llvm
+from adcompiler.runtime.native import has_compiler, has_llvm
+from adcompiler.runtime.threads import Turns
 from tests.lanes import one_in
 from tests.native import array_programs, island_programs, list_programs, programs
 from tests.native.test_backends_agree import outcome, same
@@ -47,11 +47,8 @@ def loops_of(text: str, name: str = "f", **names: Any) -> Any:
     made: list[Loops] = []
 
     def compiled(function: Any) -> Any:
-        made.append(Loops(function, refusing))
+        made.append(Loops(function))
         return made[-1]
-
-    def refusing(family: Any) -> Any:
-        raise AssertionError(llvm_loops.refused)
 
     found: dict[str, Any] = {"np": np, "math": math, "compiled": compiled, **names}
     exec(text, found)
@@ -107,7 +104,7 @@ def test_only_storage_of_loops_that_is_handed_on_counts_references() -> None:
 def test_programs_have_the_bits_of_the_plain_text(
     part: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever numba compiles LLVM does: nothing is refused."""
+    """Nothing is refused."""
     cases = [*programs.PROGRAMS.items(), *array_programs.PROGRAMS.items(),
              *list_programs.PROGRAMS.items(), *island_programs.PROGRAMS.items()]
     for program, args in cases[part::12]:
@@ -238,11 +235,10 @@ def f(x, y, n):
 def test_what_compiles_is_chosen_by_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Code of each compiler has a place of its own in the cache."""
     found = {}
-    for name in ("", "llvm", "numba", "plain"):
+    for name in ("", "llvm", "plain"):
         monkeypatch.setenv("ADCOMPILER_NATIVE", name)
-        found[name] = runs_by_llvm(), BACKENDS["native"].state()
-    assert found[""] == found["llvm"] == (has_llvm(), "llvm" if has_llvm() else "compiled")
-    assert not found["numba"][0] and found["numba"][1] in ("compiled", "nothing")
+        found[name] = has_compiler(), BACKENDS["native"].state()
+    assert found[""] == found["llvm"] == (has_llvm(), "llvm" if has_llvm() else "nothing")
     assert found["plain"] == (False, "plain")
 
 
@@ -312,9 +308,7 @@ def test_what_a_call_in_python_raises_comes_through() -> None:
     text = '''
 @compiled
 def called(x):
-    with in_python(done="boolean", result="float64[::1]"):
-        done, result = answer_of(inner, "float64[::1]", False, x)
-    return done, result
+    return answer_of(inner, "float64[::1]", False, x)
 
 
 @compiled
@@ -380,23 +374,7 @@ def test_what_is_not_emitted_is_refused() -> None:
             llvm_ir(f"@compiled\ndef f(x):\n{text}", "f", (VECTOR,))
 
 
-def test_numba_compiles_what_is_not_emitted(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
-    from adcompiler.dispatch import native_source
-
-    def refusing(*given: Any) -> Any:
-        raise NotEmitted("nothing is emitted")
-
-    monkeypatch.setenv("ADCOMPILER_CACHE_DIR", "off")
-    monkeypatch.setattr(native_source, "emit", refusing)
-    x, f = np.linspace(0.0, 1.0, 7), np.ones(7)
-    scaled = value_and_grad(array_programs.over_rows, backend="native")
-    A = np.outer(x, f)
-    assert same(scaled(A), value_and_grad(array_programs.over_rows)(A))
-    assert set(llvm_loops.refused.values()) == {"NotEmitted: nothing is emitted"}
-
-
-def test_without_numba_what_is_not_emitted_is_python_or_told(
+def test_what_is_not_emitted_is_python_or_told(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from adcompiler.dispatch import native_source, tiers
@@ -406,13 +384,10 @@ def test_without_numba_what_is_not_emitted_is_python_or_told(
         raise NotEmitted("nothing is emitted")
 
     tries: list[Any] = []
-    find = importlib.util.find_spec
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", "off")
     monkeypatch.setattr(native_source, "emit", refusing)
     monkeypatch.setattr(tiers, "START", 0.0)
     monkeypatch.setattr(tiers, "A_LINE", 0.0)
-    monkeypatch.setattr(
-        "importlib.util.find_spec", lambda name: None if name == "numba" else find(name))
     A = np.ones((3, 4))
     expected = value_and_grad(array_programs.over_rows)(A)
     auto = value_and_grad(array_programs.over_rows, backend="auto")

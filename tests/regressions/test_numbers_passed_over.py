@@ -40,7 +40,7 @@ def test_the_first_of_two_has_the_derivative(function: Callable[..., Any]) -> No
 
 @pytest.mark.parametrize("backend", ["python", "native"])
 def test_loops(backend: str) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     x = np.array([1.0, math.nan, 0.5, 2.0, math.nan])
     derivative = grad(least_in_a_loop, backend=backend)
     assert np.array_equal(derivative(x, 1.0), [1.0, 0.0, 3.0, 4.0, 0.0])

@@ -112,7 +112,7 @@ def test_words_and_patterns_that_do_not_fit_are_refused():
 
 
 def test_native_kernels_give_the_same_colors(monkeypatch):
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     rng = np.random.default_rng(1)
     pattern = rng.random((40, 40)) < 0.1
     pattern |= pattern.T

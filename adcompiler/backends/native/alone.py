@@ -1,7 +1,9 @@
-"""Native loops as a module of their own, which needs numba and NumPy but not this package."""
+"""Native loops without the module around them: their LLVM IR, and what a C file is made of."""
 
 from __future__ import annotations
 
+from adcompiler.backends.native.emit.program import Program
+from adcompiler.backends.native.emit.types import ArrayType, NotEmitted
 from adcompiler.backends.native.loops import INT, LoopFunction
 from adcompiler.backends.native.printer import DTYPES, printed
 from adcompiler.backends.native.product import (
@@ -11,78 +13,18 @@ from adcompiler.backends.native.values import Declined
 from adcompiler.products.product import Product
 from adcompiler.typed.unit import Unit
 
-HEAD = '''import math
-import operator
 
-import numba
-import numpy as np
-
-compiled = numba.njit(error_model="numpy", cache=True)
-'''
-
-
-STACK = '''
-import sys
-
-from numba.core import cgutils
-from numba.extending import intrinsic
-
-in_memory = numba.njit(error_model="numpy")
-recursion_limit = sys.getrecursionlimit
-
-
-def stack_room():
-    """Return how many bytes of the stack calls inside of one another may take."""
-    return 2**18
-
-
-@intrinsic
-def stack_address(context):
-    """Return where variables of the function that calls it stand."""
-
-    def written(context, builder, signature, args):
-        kind = context.get_value_type(numba.int64)
-        return builder.ptrtoint(cgutils.alloca_once(builder, kind), kind)
-
-    return numba.int64(), written
-'''
-"""What functions that call themselves need."""
-
-BITS = '''
-from numba.extending import intrinsic
-
-inlined = numba.njit(error_model="numpy", cache=True, forceinline=True)
-
-
-def cast(result, given):
-    """Return a function of a number that takes its bits for those of another machine type."""
-
-    def typed(context, x):
-        return result(given), written
-
-    def written(context, builder, signature, args):
-        return builder.bitcast(args[0], context.get_value_type(result))
-
-    return intrinsic(typed)
-
-
-bits_of = cast(numba.int64, numba.float64)
-of_bits = cast(numba.float64, numba.int64)
-'''
-"""What functions of the bits of numbers need."""
-
-
-def standing_alone(product: Product, unit: Unit) -> str:
-    """Return the text of a module of loops, and of the function that calls them.
-
-    Where Python would take over, that function raises. Raises Declined.
-    """
+def in_llvm(product: Product, unit: Unit) -> str:
+    """Return the LLVM IR of a product's loops. Raises Declined."""
     function = product.functions[0]
-    loops, names = lowered_alone(
-        product, unit, {"numba", "sys", "cgutils", "intrinsic", "inlined", "cast"}, of_each=True)
-    body = printed(loops, f"Compute `{function.name}`; return False first where Python has to.",
-                   stack=STACK, bits=BITS)
-    return f"{HEAD}{body}{caller(function.name, loops, names, product.docs[function.name])}"
+    loops, _ = lowered_alone(product, unit, set(), of_each=True)
+    text = printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
+    types = [one.dtype if one.ndim is None else ArrayType(one.dtype, one.ndim)
+             for one in loops.parameters]
+    try:
+        return Program(text).emitted(loops.name, types).text
+    except NotEmitted as error:
+        raise Declined(f"LLVM does not compile it ({error})", function.origin) from None
 
 
 def lowered_alone(

@@ -9,7 +9,7 @@ RESERVED = '''
 def reserved(tape, size, ahead):
     """Return a tape with room for `size` numbers, and for those ahead; it keeps what was on it."""
     longer = np.empty(max(size, 2 * tape.size) + min(max(ahead, 0), 4194304), tape.dtype)
-    for at in range(tape.size):  # numba takes seconds to compile an assignment to a slice
+    for at in range(tape.size):
         longer[at] = tape[at]
     return longer
 '''

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from adcompiler.backends.native.lowering import Lowering
 
 SPELLED = {FLOAT: "float64", INT: "int64", BOOL: "boolean"}
-"""What numba calls machine types."""
+"""What machine types are called in forms of results."""
 NUMPY = {FLOAT: np.float64, INT: np.int64, BOOL: np.bool_}
 PLAIN = (str, bool, int, float, type(None), type, np.dtype, slice)
 """Classes of values known to the compiler that calls are given as they are."""
@@ -220,7 +220,7 @@ def parts_of(type_: t.Type) -> Iterator[tuple[str, int | None] | None]:
 
 
 def spelled(dtype: str, ndim: int | None) -> str:
-    """Return how numba writes a type: arrays lie in C order."""
+    """Return the form of a number or an array, which lies in C order."""
     axes = "" if ndim is None else f"[{', '.join([':'] * (ndim - 1) + ['::1'])}]"
     return f"{SPELLED.get(dtype, dtype)}{axes}"
 
@@ -253,9 +253,7 @@ def text_of(unit: Unit, loops: Sequence[LoopFunction], islands: Sequence[Island]
     return f'''{made.rstrip()}
 
 
-from adcompiler.runtime.native import answer_of, mode_of_python
-
-in_python = mode_of_python()
+from adcompiler.runtime.native import answer_of
 {wrapped}'''
 
 
@@ -268,20 +266,14 @@ def is_named(unit: Unit, bound: Mapping[str, Any]) -> bool:
 def wrapper(island: Island) -> str:
     """Return the text of the compiled function that makes a call in Python."""
     names = [f"x{i}" if i else "x" for i, _ in enumerate(island.function.params)]
-    results = [f"result_{i}" if i else "result" for i, _ in enumerate(island.forms)]
-    types = ", ".join(f'{one}="{form}"' for one, form in zip(results, island.forms, strict=True))
-    given = ", ".join(names)
-    listed = ", ".join(results)
+    given = "".join(f", {name}" for name in names)
     forms = "; ".join(island.forms)
-    handed = f", {given}" if given else ""
     return f'''
 
 @compiled
-def {island.name}({given}):
+def {island.name}({given.removeprefix(", ")}):
     """Return whether a call in Python gives what is expected, and that."""
-    with in_python(done="boolean", {types}):
-        done, {listed} = answer_of({island.function.name}, "{forms}", {island.nested}{handed})
-    return done, {listed}
+    return answer_of({island.function.name}, "{forms}", {island.nested}{given})
 '''
 
 

@@ -352,8 +352,7 @@ class LoopFunction:
     None.
     ``apart`` lists positions of parameters of the user's, and which of these share no storage with
     the others. ``given_back`` lists positions of those that take what the loops made of them, and
-    the forms of that. ``called`` are functions that call themselves, which it calls; with these its
-    machine code may be one that numba cannot keep in a file (``is_cached``).
+    the forms of that. ``called`` are functions that call themselves, which it calls.
     """
 
     name: str
@@ -364,7 +363,6 @@ class LoopFunction:
     apart: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
     given_back: tuple[tuple[int, Form], ...] = ()
     called: tuple[LoopFunction, ...] = ()
-    is_cached: bool = True
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

@@ -1,4 +1,4 @@
-"""Prints the loop IR as Python that numba compiles, and that also runs as it is."""
+"""Prints the loop IR as Python, which LLVM IR is made of, and which also runs as it is."""
 
 from __future__ import annotations
 
@@ -18,22 +18,16 @@ DTYPES = {
     **{dtype: f"np.{dtype}" for dtype in CARRIED},
 }
 BUILTIN = ("float", "int")
-NUMBA = {"fmod": "np.fmod"}
-"""What numba takes in place of functions of ``math`` that it does not know."""
 LEVELS = {
     "or": 1, "and": 2, "not": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "==": 4, "!=": 4,
     "|": 5, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7,
 }
 UNARY, ATOM = 8, 9
 BITS = """
-from adcompiler.runtime.native import bit_casts, inlined
-
-bits_of, of_bits = bit_casts()
+from adcompiler.runtime.native import bits_of, inlined, of_bits
 """
 STACK = """
-from adcompiler.runtime.native import in_memory, stack_addresses
-
-stack_address = stack_addresses()
+from adcompiler.runtime.native import stack_address
 """
 OF_CALLED = "Compute one call of a function that calls itself; return False first to give up."
 CONDITIONAL = 0
@@ -62,7 +56,6 @@ def applied(expr: Expr) -> set[str]:
 
 def printed(
     function: LoopFunction, doc: str, printed_before: LoopFunction | None = None,
-    stack: str = STACK, bits: str = BITS,
 ) -> str:
     """Return the text of a function of loops, and of the helpers that it calls."""
     there = helpers_of(printed_before)
@@ -72,22 +65,21 @@ def printed(
     if any("bits_of" in TEXTS[name] for name in wanted) and not any(
         "bits_of" in TEXTS[name] for name in there
     ):
-        helpers = bits + helpers
+        helpers = BITS + helpers
     if function.called and not (printed_before and printed_before.called):
-        helpers = stack + helpers
-    decorator = "compiled" if function.is_cached else "in_memory"
-    texts = [defined(with_arrays_reused(one), OF_CALLED, decorator) for one in function.called]
+        helpers = STACK + helpers
+    texts = [defined(with_arrays_reused(one), OF_CALLED) for one in function.called]
     return helpers + "".join(map(blocks, spread_in(function))) + "".join(texts) + (
-        defined(function, doc, decorator))
+        defined(function, doc))
 
 
-def defined(function: LoopFunction, doc: str, decorator: str) -> str:
+def defined(function: LoopFunction, doc: str) -> str:
     """Return the definition of a function of loops."""
     names = ", ".join(parameter.name for parameter in function.parameters)
     given_up = ", ".join(["False", *map(nothing, function.outputs)])
     lines = [*unset(function.outputs), *body(function.body, 1, given_up)]
     ends = ", ".join(["True", *(result(output) for output in function.outputs)])
-    head = ["", "", f"@{decorator}", f"def {function.name}({names}):", f'    """{doc}"""']
+    head = ["", "", "@compiled", f"def {function.name}({names}):", f'    """{doc}"""']
     return "\n".join([*head, *lines, f"    return {ends}", ""])
 
 
@@ -335,7 +327,7 @@ def plain(expr: Expr) -> tuple[str, int]:
             return f"{sign}{expression(operand, UNARY)}", UNARY
         case Apply(function, args):
             plain_name = function in BUILTIN or "." in function or function in TEXTS
-            called = function if plain_name else NUMBA.get(function, f"math.{function}")
+            called = function if plain_name else f"math.{function}"
             return f"{called}({', '.join(map(expression, args))})", ATOM
         case Choose(test, then, orelse):
             return (f"{expression(then, 1)} if {expression(test, 1)} else {expression(orelse, 1)}",

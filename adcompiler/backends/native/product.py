@@ -43,9 +43,9 @@ CLASSES = {
 IMPORTED = (
     "Arguments", "are_floats", "compiled", "errors", "errors_now", "may_overlap", "refusals",
 )
-IN_PYTHON = ("answer_of", "in_python")
+IN_PYTHON = ("answer_of",)
 """What modules with calls in Python have beside that."""
-IN_THREADS = ("in_parallel", "parallel_range", "prange")
+IN_THREADS = ("in_parallel", "prange")
 """What modules with loops in threads have beside that."""
 LIMITING = ("recursion_limit", "stack_room")
 """What modules with functions that call themselves have beside that."""
@@ -143,8 +143,7 @@ def lowered(
     rows.rows[:] = with_rooms_ahead(Body(made + filled)).rows
     form = forms[0] if len(forms) == 1 else forms
     loops = LoopFunction(
-        name, tuple(parameters), rows, tuple(outputs), form, tuple(low.told_apart), back, called,
-        recursion.is_cached)
+        name, tuple(parameters), rows, tuple(outputs), form, tuple(low.told_apart), back, called)
     if unit.settings.parallel:
         loops = in_threads(loops, low)
     return improved(low.w, loops, of_each)
@@ -178,8 +177,7 @@ def rest_of_head(*loops: LoopFunction) -> str:
         head += f"from adcompiler.runtime.native import {', '.join(LIMITING)}\n"
     if not any(map(spread_in, loops)):
         return head
-    return (f"{head}from adcompiler.runtime.native import in_parallel, parallel_range\n\n"
-            "prange = parallel_range()\n")
+    return f"{head}from adcompiler.runtime.native import in_parallel, prange\n"
 
 
 def returned(

@@ -299,18 +299,6 @@ class Recursion:
         w.body.rows[:0] = rows
         return tuple(self.made)
 
-    @property
-    def is_cached(self) -> bool:
-        """Say whether numba can keep the machine code in a file.
-
-        It cannot load functions that call one another in turn, which those are too that call
-        themselves with arrays of another layout.
-        """
-        arrays = any(has_array(one.takes) for one in self.called.values())
-        return not arrays and not any(
-            other is not one and one in reached(other)
-            for one in self.called.values() for other in one.calls)
-
 
 class Outputs:
     """What a function that calls itself returns: numbers, and arrays that only it has."""
@@ -460,12 +448,6 @@ def results(low: Lowering, called: Called, answer: str, lifted: Sequence[Any]) -
     found = tuple(map(read, called.gives))
     return found[0] if len(found) == 1 else Several(found)
 
-
-def has_array(form: Any) -> bool:
-    """Say whether an array is in a form, or in some."""
-    if isinstance(form, Several | tuple):
-        return any(map(has_array, form.items if isinstance(form, Several) else form))
-    return isinstance(form, Buffer) or (isinstance(form, Record) and has_array(form.arrays))
 
 
 def holds(value: Any, name: str) -> bool:

@@ -19,8 +19,7 @@ from adcompiler.structs import dataclass
 
 RESERVED = frozenset({
     "range", "float", "int", "max", "min", "len", "math", "np", "compiled", *TEXTS,
-    "errors", "errors_now", "in_parallel", "prange", "in_python", "answer_of", "in_memory",
-    "stack_address",
+    "errors", "errors_now", "in_parallel", "prange", "answer_of", "stack_address",
 })
 ZERO, ONE = Number(0), Number(1)
 

@@ -1,47 +1,50 @@
-"""The loops of coloring and decompression, compiled by numba where it is installed and pays.
+"""The loops of coloring and decompression, compiled by LLVM where llvmlite is there and it pays.
 
-Graphs are CSR arrays ``indptr, indices`` of int64. ``visits`` is the order of the vertices. The
-loops run over lists in Python, whose items are read faster than those of arrays; where the same is
-found by other means that Python is better at, ``python_kernels`` has these.
+Graphs are CSR arrays ``indptr, indices``. ``visits`` is the order of the vertices. The loops run
+over lists in Python, whose items are read faster than those of arrays; where the same is found by
+other means that Python is better at, ``python_kernels`` has these. Compiled, they run over arrays
+of int64: LLVM IR is made of their text here, in the words of native loops.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
+import inspect
 import sys
-import types
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import NotCompiledError
+from adcompiler.runtime.native import has_compiler
 from adcompiler.sparsity.coloring.python_kernels import dynamic_order, greedy_colors
 
-WORTH_COMPILING = 2_000_000
+WORTH_COMPILING = 300_000
 """Elements of the arguments from which compiling a kernel takes less time than running it."""
-
-WORTH_LOADING = 200_000
-"""The same where numba is imported already."""
 
 
 def kernel(
     function: Callable[..., Any], in_python: Callable[..., Any] | None = None
 ) -> Callable[..., Any]:
-    """Return ``function`` as one that runs natively on large arguments, if numba is there.
+    """Return ``function`` as one that runs natively on large arguments, if LLVM is there.
 
     Elsewhere ``in_python`` gives the same result in less time.
     """
-    native: list[Callable[..., Any]] = []
     interpreted = in_python or function
 
     @functools.wraps(function)
     def run(*args: Any) -> Any:
         size = sum(arg.size for arg in args if isinstance(arg, np.ndarray))
-        if size >= WORTH_COMPILING or (size >= WORTH_LOADING and "numba" in sys.modules):
-            if not native:
-                native.append(compiled(function) or function)
-            if native[0] is not function:
-                return native[0](*args)
+        if size >= WORTH_COMPILING and has_compiler():
+            try:
+                done, found = compiled(function)(*map(as_words, args))
+            except (NotCompiledError, MemoryError):
+                done = False
+            if done:
+                return found
         return interpreted(*map(as_list, args))
 
     return run
@@ -52,33 +55,68 @@ def as_list(arg: Any) -> Any:
     return arg.tolist() if isinstance(arg, np.ndarray) and arg.dtype.kind == "i" else arg
 
 
-def compiled(function: Any) -> Callable[..., Any] | None:
-    """Return the function compiled by numba, None without numba."""
-    try:
-        import numba
-    except ImportError:
-        return None
-    names = {**function.__globals__, "full": numba.njit(np_full)}
-    inlined = numba.njit(inline="always")
-    for step in (free_color, forbid_stars, join_stars, forbid_cycles, join_trees):
-        names[step.__name__] = inlined(with_globals(step, names))
-    made: Callable[..., Any] = numba.njit(cache=True)(with_globals(function, names))
-    return made
+def as_words(arg: Any) -> Any:
+    """Return an array of integers as one of int64, anything else as it is."""
+    is_whole = isinstance(arg, np.ndarray) and arg.dtype.kind == "i"
+    return arg.astype(np.int64, copy=False) if is_whole else arg
 
 
-def with_globals(function: Any, names: dict[str, Any]) -> Any:
-    """Return a function of the same code that finds other things under its global names."""
-    return types.FunctionType(function.__code__, names, function.__name__)
+@functools.cache
+def compiled(function: Any) -> Callable[..., Any]:
+    """Return a kernel compiled at its first call; it returns whether it came to its end, too."""
+    from adcompiler.backends.native.emit.llvm import llvm_ir
+    from adcompiler.runtime.llvm_loops import Loops, Source
+
+    loops = Loops(FunctionType(function.__code__, {}, function.__name__))
+    text = ast.unparse(InWords().visit(ast.parse(inspect.getsource(sys.modules[__name__]))))
+    loops.machine.function, loops.machine.source = function, Source(text, llvm_ir)
+    return loops
+
+
+class InWords(ast.NodeTransformer):
+    """Writes the functions of this module as native loops are written."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """Let a kernel return that it came to its end, and be inlined what it calls."""
+        is_kernel = node.name.endswith("_kernel")
+        node.decorator_list = [ast.Name("compiled" if is_kernel else "inlined")]
+        self.generic_visit(node)
+        last = node.body[-1]
+        if is_kernel and not isinstance(last, ast.Return):
+            last = ast.Return(ast.Constant(0))
+            node.body.append(last)
+        if is_kernel and isinstance(last, ast.Return) and last.value is not None:
+            last.value = ast.Tuple([ast.Constant(True), last.value])
+        return node
+
+    def visit_For(self, node: ast.For) -> Any:
+        """Write a loop over an array as one over positions."""
+        self.generic_visit(node)
+        if isinstance(node.iter, ast.Name):
+            place = f"place_of_{ast.unparse(node.target)}"
+            item = ast.parse(f"{ast.unparse(node.target)} = {node.iter.id}[{place}]").body
+            node.body[:0] = item
+            node.target = ast.Name(place)
+            node.iter = ast.parse(f"range({node.iter.id}.shape[0])", mode="eval").body
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Write ``len`` and ``full`` as NumPy has them."""
+        self.generic_visit(node)
+        match node:
+            case ast.Call(ast.Name("len"), [one]):
+                return ast.parse(f"{ast.unparse(one)}.shape[0]", mode="eval").body
+            case ast.Call(ast.Name("full"), [count, value]):
+                dtype = "bool_" if isinstance(ast.literal_eval(value), bool) else "int64"
+                return ast.parse(
+                    f"np.full({ast.unparse(count)}, {ast.unparse(value)}, np.{dtype})",
+                    mode="eval").body
+        return node
 
 
 def full(n: int, value: Any) -> Any:
-    """Return ``n`` times ``value``: a list here, an array in compiled code."""
+    """Return ``n`` times ``value``: a list here, an array in machine code."""
     return [value] * n
-
-
-def np_full(n: int, value: Any) -> Any:
-    """Return an array of ``n`` times ``value``."""
-    return np.full(n, value)
 
 
 def free_color(forbidden: Any, v: Any) -> Any:

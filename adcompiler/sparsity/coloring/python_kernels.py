@@ -1,4 +1,4 @@
-"""Kernels for the interpreter: what numba's forms compute, by lists, slices and long integers."""
+"""Kernels for the interpreter: what the others compute, by lists, slices and long integers."""
 
 from __future__ import annotations
 

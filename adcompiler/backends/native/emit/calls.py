@@ -27,7 +27,7 @@ LIBRARY = {
         "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "expm1",
         "log1p", "erf", "erfc", "lgamma", "hypot", "atan2",
     )},
-    "np.fmod": "fmod",
+    "math.gamma": "tgamma", "math.fmod": "fmod",
 }
 """Functions of the C library."""
 ROUNDED = {"math.floor": "floor", "math.ceil": "ceil", "math.trunc": "trunc"}
@@ -243,9 +243,7 @@ class Calls:
         status = code.op(f"call i32 {symbol}({', '.join([*given, f'ptr {place}'])})")
         if not is_tried:
             self.frame.pass_on(status)
-            if result is None:
-                raise NotEmitted(f"`{name}` gives nothing")
-            return self.frame.answer(result, place)[0]
+            return () if result is None else self.frame.answer(result, place)[0]
         wrong = code.op(f"icmp ugt i32 {status}, {GAVE_UP}")
         self.frame.pass_on(code.op(f"select i1 {wrong}, i32 {status}, i32 {DONE}"))
         items, _ = self.frame.answer(rest, place)  # type: ignore[arg-type]

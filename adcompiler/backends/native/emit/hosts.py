@@ -50,9 +50,9 @@ def form_type(form: str) -> Type:
 def read_host(node: ast.FunctionDef) -> Host | None:
     """Return what a function calls in Python, None if it computes itself."""
     match [row for row in node.body if not isinstance(row, ast.Expr)]:
-        case [ast.With(body=[ast.Assign(value=ast.Call(ast.Name("answer_of"), args=[
+        case [ast.Return(ast.Call(ast.Name("answer_of"), args=[
             ast.Name(called), ast.Constant(str() as forms), ast.Constant(bool() as nested), *_,
-        ]))]), ast.Return()]:
+        ]))]:
             return Host(node.name, called, forms, nested)
     return None
 

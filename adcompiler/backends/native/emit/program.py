@@ -17,7 +17,7 @@ from adcompiler.backends.native.emit.types import (
 )
 from adcompiler.structs import dataclass
 
-COMPILED = ("compiled", "in_memory", "inlined", "in_parallel")
+COMPILED = ("compiled", "inlined", "in_parallel")
 Key = tuple[str, tuple[Type, ...]]
 
 

@@ -56,6 +56,8 @@ class Statements:
                 self.add(target, op, value)
             case ast.Expr(ast.Call(ast.Name(name), args)) if frame.program.is_in_threads(name):
                 self.calls.in_threads(name, args)
+            case ast.Expr(ast.Call(ast.Name(name), args)):
+                self.calls.of_text(name, args)
             case ast.Expr(ast.Call() as call):
                 expressions.array(call)
             case ast.If():

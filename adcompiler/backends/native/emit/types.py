@@ -25,7 +25,7 @@ WHOLE_RESULT = ("floor", "ceil", "trunc")
 
 
 class NotEmitted(Exception):
-    """There is no LLVM IR for something in the text, which numba compiles then."""
+    """There is no LLVM IR for something in the text."""
 
 
 @dataclass(frozen=True, slots=True)
