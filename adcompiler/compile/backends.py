@@ -8,6 +8,7 @@ process that finds all it needs in the cache loads no compiler.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from adcompiler.products.product import Product
     from adcompiler.typed.unit import Unit
 
+LONGEST = 400
+"""The lines of a module with loops that LLVM compiles in about a second."""
 Write = Callable[[str, "Product", "Unit", "Request"], tuple[str, str]]
 """Returns the text of a module with what a backend adds, and the name of what is to be called.
 
@@ -57,22 +60,40 @@ def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tu
     if unit.layouts.read:
         raise Declined(
             "how arrays lie in memory decides what is computed, and loops have them in C order")
-    if BACKENDS[request.backend].optional and mode.halves:
-        raise Declined("pullbacks run in Python unless native loops are asked for")
-    if BACKENDS[request.backend].optional and not has_compiler():
-        raise Declined("llvmlite is not installed")
+    optional = BACKENDS[request.backend].optional
+    if optional:
+        check_worth(text, bool(mode.halves))
     if mode.halves:
         found = with_native_pair(text, product, unit, request.each)
     elif request.each:
         found = with_native_seeds(text, product, unit, request.alone)
     else:
         found = with_native(text, product, unit)
+    if optional and (lines := found[0].count("\n")) > LONGEST:
+        raise Declined(
+            f"LLVM would take over a second for its {lines} lines, which it does only where native "
+            "loops are asked for")
     if not has_compiler() and not runs_plain():
         raise Declined(
             'backend="native" needs llvmlite, which is not installed',
             hint='pip install "adcompiler[native]", or use backend="auto"',
         )
     return found
+
+
+def check_worth(text: str, is_split: bool) -> None:
+    """Raise Declined for what runs in Python unless native loops are asked for.
+
+    Native loops are worth it where a loop of the function is the interpreter's. Whether they
+    are is known from the text alone, so that runs of a program do not differ.
+    """
+    if is_split:
+        raise Declined("pullbacks run in Python unless native loops are asked for")
+    if not has_compiler():
+        raise Declined("llvmlite is not installed, or not to be used")
+    loops = (ast.For, ast.While, ast.comprehension)
+    if not any(isinstance(node, loops) for node in ast.walk(ast.parse(text))):
+        raise Declined("it has no loops that Python's interpreter would run")
 
 
 def state_of_compiler() -> str:

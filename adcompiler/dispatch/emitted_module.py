@@ -14,7 +14,7 @@ from adcompiler.dispatch.calling import at_point, at_point_along, at_point_with
 from adcompiler.dispatch.linear_maps import Half, Wanted, linearized, pulled_back, recomputing
 from adcompiler.dispatch.masking import PLACES, Masked, masked_half, run_masked
 from adcompiler.dispatch.options import Options
-from adcompiler.dispatch.tiers import Tier
+from adcompiler.dispatch.otherwise import NativeOrPython
 from adcompiler.structs import dataclass
 
 
@@ -73,7 +73,7 @@ class EmittedModule:
         if self.native:
             run = getattr(self.module, self.native)
             if BACKENDS[self.options.backend].optional and not self.mode.halves:
-                run = Tier(self.entry, run, self.text.count("\n"), self.path)
+                run = NativeOrPython(self.entry, run)
         if self.second is not None and self.mode.seeds == "cotangents":
             return pulled_back(run, self.second, self.options.batched, self.one_by_one)
         if self.second is not None and self.mode.seeds == "tangents":

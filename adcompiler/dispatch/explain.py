@@ -65,7 +65,7 @@ def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> 
     return Explanation(
         kept.names, kept.size, tuple(report["rules"]), tuple(report["changed"]),
         tuple(report["kinks"]), compiled.text, operations(compiled.text),
-        backend_of(report) if compiled.tier is None else compiled.tier.said,
+        (compiled.chosen and compiled.chosen.reason) or backend_of(report),
         kept.formula, kept.unknown,
     )
 

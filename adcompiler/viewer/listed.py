@@ -117,8 +117,8 @@ def listed(
     Raises what the user's function raises there.
     """
     found = listed_request(s.request(compiled.types, equal_shapes), title)
-    if compiled.tier is not None:
-        found.backend = compiled.tier.said
+    if compiled.chosen is not None and compiled.chosen.reason:
+        found.backend = compiled.chosen.reason
     if values is not None:
         try:
             found.saved = measured(found, s, compiled, values)

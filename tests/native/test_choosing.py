@@ -13,8 +13,7 @@ import pytest
 import scipy.special
 
 from adcompiler import grad, value_and_grad
-from adcompiler.dispatch import tiers
-from adcompiler.dispatch.tiers import A_LINE, START, Tier
+from adcompiler.compile import backends
 from adcompiler.errors import UnsupportedError
 from tests.lanes import one_in
 from tests.native.programs import PROGRAMS, rosenbrock
@@ -97,75 +96,26 @@ def test_compiled_loops_give_what_python_gives(program, tmp_path, monkeypatch) -
     assert list(tmp_path.rglob("*.o"))
 
 
-class Clock:
-    """A clock on which each reading is a second later."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
-
-
-def counted(monkeypatch: pytest.MonkeyPatch, path: Path, loops: float) -> tuple[Tier, list[str]]:
-    """Return a choice between two functions, and what it calls; loops take so many seconds."""
-    clock, called = Clock(), []
-    monkeypatch.setattr(tiers, "perf_counter", clock)
-
-    def python(x):
-        called.append("python")
-        return x
-
-    def native(x):
-        called.append("native")
-        clock.now += loops
-        return x
-
-    return Tier(python, native, 200, path), called
-
-
-def test_auto_runs_python_until_it_has_cost_as_much_as_compiling(monkeypatch, tmp_path) -> None:
-    tier, called = counted(monkeypatch, tmp_path / "module.py", -0.5)
-    assert tier.cost == START + 200 * A_LINE
-    while tier.spent < tier.cost:
-        assert tier(3.0) == 3.0
-        assert tier.said.startswith("Python so far: ")
-    assert called == ["python"] * len(called)
-    called.clear()
-    assert tier(4.0) == 4.0
-    assert called == ["native", "native", "python"]
-    called.clear()
-    assert tier(5.0) == 5.0
-    assert called == ["native"]
-    assert tier.said.startswith("native loops: ")
-
-
-@pytest.mark.parametrize(("loops", "chosen"), [(-0.5, "native"), (0.5, "python")])
-def test_what_was_faster_is_kept_for_other_processes(
-    monkeypatch, tmp_path, loops, chosen
-) -> None:
-    tier, _ = counted(monkeypatch, tmp_path / "module.py", loops)
-    tier.spent = tier.cost
-    tier(1.0)
-    other, called = counted(monkeypatch, tmp_path / "module.py", loops)
-    other(2.0)
-    assert called == [chosen]
-    (tmp_path / "__pycache__" / "module.backend").write_text("[")
-    damaged, called = counted(monkeypatch, tmp_path / "module.py", loops)
-    damaged(2.0)
-    assert called == ["python"]
-
-
 @pytest.mark.usefixtures("machine_code")
-def test_auto_compiles_nothing_at_first(tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("ADCOMPILER_CACHE_DIR", str(tmp_path))
+def test_auto_is_native_where_there_are_loops_and_python_elsewhere(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADCOMPILER_CACHE_DIR", "off")
     x = np.linspace(0.0, 1.0, 5)
-    derivative = grad(rosenbrock, backend="auto")
-    assert np.array_equal(derivative(x), grad(rosenbrock)(x))
-    assert derivative.explain(x).backend.startswith("Python so far: ")
-    loops = derivative.compiled_for(x).__globals__["rosenbrock_grad_loops"]
-    assert not loops.entries
+    for _ in range(2):
+        derivative = grad(rosenbrock, backend="auto")
+        assert derivative.explain(x).backend == "native loops"
+        assert np.array_equal(derivative(x), grad(rosenbrock)(x))
+    assert grad(of_whole_arrays, backend="auto").explain(x).backend == (
+        "stays in Python: it has no loops that Python's interpreter would run")
+    monkeypatch.setattr(backends, "LONGEST", 10)
+    told = grad(rosenbrock, backend="auto").explain(x).backend
+    assert told.startswith("stays in Python: LLVM would take over a second for its ")
+    assert grad(rosenbrock, backend="native").explain(x).backend == "native loops"
+
+
+def of_whole_arrays(x):
+    return np.sum(np.exp(x) * x)
 
 
 AGAIN = """

@@ -377,7 +377,7 @@ def test_what_is_not_emitted_is_refused() -> None:
 def test_what_is_not_emitted_is_python_or_told(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from adcompiler.dispatch import native_source, tiers
+    from adcompiler.dispatch import native_source
 
     def refusing(*given: Any) -> Any:
         tries.append(given)
@@ -386,8 +386,6 @@ def test_what_is_not_emitted_is_python_or_told(
     tries: list[Any] = []
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", "off")
     monkeypatch.setattr(native_source, "emit", refusing)
-    monkeypatch.setattr(tiers, "START", 0.0)
-    monkeypatch.setattr(tiers, "A_LINE", 0.0)
     A = np.ones((3, 4))
     expected = value_and_grad(array_programs.over_rows)(A)
     auto = value_and_grad(array_programs.over_rows, backend="auto")

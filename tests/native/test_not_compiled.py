@@ -12,7 +12,6 @@ import pytest
 
 from adcompiler import grad, vjp
 from adcompiler.budget import is_deep
-from adcompiler.dispatch import tiers
 from adcompiler.errors import UnsupportedError
 from adcompiler.runtime import llvm, llvm_loops, llvm_trial
 from adcompiler.runtime.llvm import Engine
@@ -31,11 +30,9 @@ def valley(x: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nothing be compiled before, and loops be tried at the first call under ``"auto"``."""
+    """Let nothing be compiled before."""
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", str(tmp_path))
     monkeypatch.delenv("ADCOMPILER_NATIVE", raising=False)
-    monkeypatch.setattr(tiers, "START", 0.0)
-    monkeypatch.setattr(tiers, "A_LINE", 0.0)
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> list[Any]:
@@ -80,8 +77,6 @@ def test_loops_chosen_before_are_not_compiled_for_other_arrays(
 ) -> None:
     derivative: Any = grad(valley, backend="auto")
     derivative(X)
-    latest = derivative.specialisations.latest
-    latest.tier.take("native", "0 s")
     failing(monkeypatch, AssertionError("no loops"))
     assert np.array_equal(derivative(X[::2]), grad(valley)(X[::2]))
     assert derivative.explain(X[::2]).backend == (
