@@ -16,11 +16,12 @@ from adcompiler.record.derived import derived, plain, plain_in
 from adcompiler.record.entries import Gather, Write
 from adcompiler.record.functions import HOOKS, hooked, is_followed
 from adcompiler.record.operators import enter, truth
+from adcompiler.record.parts import parts_of
 from adcompiler.record.protocols import (
     CONTAINERS, PLAIN, followed, items_of, managed, method_of, native_operator, natively,
     watched,
 )
-from adcompiler.record.tape import ESCAPED, NUMBERS, RECORDING, parts_of, refused
+from adcompiler.record.tape import ESCAPED, NUMBERS, RECORDING, refused
 
 
 

@@ -20,9 +20,11 @@ from adcompiler.record.derived import (
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.operators import NUMERIC
 from adcompiler.record.outputs import into, is_recorded, without_out
+from adcompiler.record.parts import parts_of
 from adcompiler.record.protocols import by_its_rule, has_code, natively
 from adcompiler.record.single import recorded
-from adcompiler.record.tape import IDLE, RECORDING, parts_of, refused, refused_text
+from adcompiler.record.tape import IDLE, RECORDING, refused, refused_text
+from adcompiler.runtime.reading import unless_it_raises
 
 NATIVE_MODULES = ("logging", "warnings", "dataclasses", "abc", "typing", "enum", "inspect", "re",
                   "functools", "traceback", "copyreg", "weakref", "os",
@@ -248,6 +250,7 @@ def reads_text(given: tuple[Any, ...]) -> bool:
                for value in given)
 
 
+@unless_it_raises(True)
 def holds_numbers(value: Any, depth: int = 3) -> bool:
     """Say whether a result is or holds floats."""
     if isinstance(value, (float, complex, np.inexact, ast.AST)):

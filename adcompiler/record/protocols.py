@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from adcompiler.record.functions import HOOKS, is_followed, rewritten
-from adcompiler.record.tape import IDLE, RECORDING, parts_of, refused
+from adcompiler.record.parts import parts_of
+from adcompiler.record.tape import IDLE, RECORDING, refused
 from adcompiler.record.unseen import Watch
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON, is_of_python

@@ -21,8 +21,10 @@ from adcompiler.ops.made_texts import keep_lines
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entries import leaves, mapped, pairs, plain, tangent_of
 from adcompiler.record.functions import HOOKS
+from adcompiler.record.parts import parts_of
 from adcompiler.record.protocols import by_its_rule
-from adcompiler.record.tape import NUMBERS, RECORDING, Entry, Tape, parts_of, refused
+from adcompiler.record.tape import NUMBERS, RECORDING, Entry, Tape, refused
+from adcompiler.runtime.reading import unless_it_raises
 
 MAX_FORMS = 4096
 FORMS: dict[Any, Form] = {}
@@ -257,6 +259,7 @@ def enter(tape: Tape, entry: Single, values: Any, result: Any) -> None:
         tape.entries.append(entry)
 
 
+@unless_it_raises(True)
 def hides_numbers(value: Any, depth: int = 3) -> bool:
     """Say whether a result is or holds an object, no container, in which numbers are found."""
     if isinstance(value, (np.ndarray, *NUMBERS, int, str, bytes, np.generic)) or value is None:

@@ -12,13 +12,13 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from adcompiler.errors import ADError, Finding, SourceNotFoundError, UnsupportedError
 from adcompiler.record.functions import TELL_REFUSED, is_rewritten
+from adcompiler.record.parts import WEAK, parts_of, referent_of
 from adcompiler.structs import dataclass
 
 NUMBERS = (float, complex, np.inexact)
@@ -278,6 +278,8 @@ class Tape:
 
     def found_in(self, value: Any, seen: set[int] | None) -> bool:
         """As ``holds``; ``seen`` are the objects that were searched."""
+        if issubclass(type(value), WEAK):
+            return any(self.found_in(part, seen) for part in referent_of(value))
         if value is None or isinstance(value, (bool, int, str, bytes)):
             return False
         if isinstance(value, np.ndarray) and not value.dtype.hasobject:
@@ -316,55 +318,6 @@ def most_bytes() -> int:
 
 MOST_SEARCHED = 20_000
 """So many objects are searched for active values; what holds more counts as active."""
-
-
-def parts_of(value: Any) -> Iterator[Any]:
-    """Iterate over what an object refers to: items, attributes, captured variables."""
-    import types
-
-    if isinstance(value, dict):
-        yield from list(value.keys())
-        yield from list(value.values())
-    elif isinstance(value, (tuple, list, set, frozenset)):
-        yield from list(value)
-    elif isinstance(value, (types.ModuleType, type)):
-        return
-    elif isinstance(value, types.FunctionType):
-        for cell in value.__closure__ or ():
-            try:
-                yield cell.cell_contents
-            except ValueError:
-                continue
-        yield from value.__defaults__ or ()
-        yield from (value.__kwdefaults__ or {}).values()
-    elif isinstance(value, types.MethodType):
-        yield value.__self__
-        yield value.__func__
-    else:
-        yield from reached_in(value)
-
-
-def reached_in(value: Any) -> Iterator[Any]:
-    """Iterate over the attributes of an instance, and over the items of what C defines."""
-    import gc
-
-    from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON, dict_of, slots_of
-
-    cls: Any = type(value)
-    if cls.__flags__ & CLASS_KIND == OF_PYTHON:  # made by a class statement
-        yield from dict_of(value).values()
-        for member in slots_of(cls).values():
-            try:
-                yield member.__get__(value)
-            except AttributeError:
-                continue
-        for base in (tuple, list, dict, set, frozenset):
-            if isinstance(value, base):
-                yield from parts_of(base(value))
-        return
-    for part in gc.get_referents(value):
-        if not isinstance(part, (type, type(sys))):
-            yield part
 
 
 ESCAPED: weakref.WeakValueDictionary[int, np.ndarray] = weakref.WeakValueDictionary()
@@ -492,7 +445,6 @@ __all__ = [
     "Entry",
     "Tape",
     "leave",
-    "parts_of",
     "place",
     "purge",
     "refused",

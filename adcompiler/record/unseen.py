@@ -13,13 +13,13 @@ import functools
 import gc
 import sys
 import types
-import weakref
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from adcompiler.record.functions import is_followed, is_rewritten
+from adcompiler.record.parts import WEAK, referent_of
 from adcompiler.record.tape import ESCAPED, NUMBERS, Tape
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON, is_of_python
 
@@ -170,12 +170,15 @@ class Watch:
             if len(known) > MOST:
                 return True
             known[id(value)] = value
-            if isinstance(value, NUMBERS):
+            if issubclass(cls, WEAK):
+                waiting += referent_of(value)
+                continue
+            if issubclass(cls, NUMBERS):
                 if id(value) in tape.ids:
                     return True
                 if cls.__flags__ & CLASS_KIND != OF_PYTHON:
                     continue
-            if isinstance(value, np.ndarray):
+            if issubclass(cls, np.ndarray):
                 if self.is_active(value):
                     return True
                 waiting += value.flat if value.dtype.hasobject else ()
@@ -198,8 +201,6 @@ class Watch:
         if tape.held and tape.is_held(array):
             self.written.append((array, array.copy()))
         return False
-
-
 
 
 @functools.lru_cache(maxsize=4096)
@@ -228,11 +229,15 @@ def only_answers(function: Any) -> bool:
 
 
 def referred(value: Any) -> Iterator[Any]:
-    """Iterate over what an object refers to, as code that has it may find it."""
+    """Iterate over what an object refers to, as code that has it may find it.
+
+    Objects are judged by their types: ``isinstance`` would ask their property ``__class__``, which
+    may run anything.
+    """
     cls: Any = type(value)
     if issubclass(cls, types.FunctionType):
         yield vars(value)  # what it captured is seen when it runs
-    elif isinstance(value, type):
+    elif issubclass(cls, type):
         for base in value.__mro__:
             if base.__flags__ & CLASS_KIND == OF_PYTHON:
                 for name, part in vars(base).items():
@@ -243,13 +248,11 @@ def referred(value: Any) -> Iterator[Any]:
                         yield part
         if cls.__flags__ & CLASS_KIND == OF_PYTHON:
             yield cls
-    elif isinstance(value, (staticmethod, classmethod, property)) and not is_of_python(cls):
+    elif issubclass(cls, (staticmethod, classmethod, property)) and not is_of_python(cls):
         return
-    elif isinstance(value, weakref.ref):
-        yield value()
-    elif isinstance(value, contextvars.ContextVar):
+    elif issubclass(cls, contextvars.ContextVar):
         yield value.get(None)
-    elif isinstance(value, types.BuiltinFunctionType):
+    elif issubclass(cls, types.BuiltinFunctionType):
         owner = value.__self__
         if not isinstance(owner, types.ModuleType):
             yield owner

@@ -10,6 +10,7 @@ import functools
 import itertools
 import re
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,56 @@ def read_from_a_global(x: float) -> Any:
     STATE["x"] = x
     sorted([Reading(), Reading()])
     return STATE["found"]
+
+
+class Gone:
+    """Something that is not alive any more when its proxy is met."""
+
+
+class Unbound:
+    """As proxies of libraries outside of a request: whatever is asked of it raises."""
+
+    @property
+    def __class__(self) -> Any:
+        raise RuntimeError("outside of a context")
+
+
+STRANGE: list[Any] = [weakref.proxy(Gone()), Unbound()]
+
+
+class Strange:
+    """A key whose hash names objects that raise when they are asked of which class they are."""
+
+    def __hash__(self) -> int:
+        return len(STRANGE)
+
+
+def beside_strange_objects(x: float) -> Any:
+    return x * {Strange(): 3.0}.get(Strange(), 2.0)
+
+
+class Held:
+    """Something that only weak references refer to."""
+
+    value = 0.0
+
+
+HELD = Held()
+WEAK: list[Any] = [weakref.proxy(HELD)]
+
+
+class Weak:
+    """A key whose hash reaches what is differentiated through a proxy, and keeps it."""
+
+    def __hash__(self) -> int:
+        STATE["found"] = WEAK[0].value * 2.0
+        return 1
+
+
+def read_through_a_proxy(x: float) -> Any:
+    HELD.value = x
+    found = {Weak(): 1.0}
+    return STATE["found"] * len(found)
 
 
 class Shape(abc.ABC):
@@ -210,6 +261,7 @@ def of_derived_numbers(x: float) -> Any:
 FOLLOWED = [
     (looked_up, 8.0), (by_identity, 13.0), (asked_of_its_class, 4.2), (mixed_in, 9.0),
     (by_objects_own, 1.4), (of_derived_numbers, np.pi + 1.0),
+    (beside_strange_objects, 2.0),
 ]
 
 
@@ -220,7 +272,7 @@ def test_what_reaches_no_active_value_may_run_unseen() -> None:
 
 
 def test_what_reaches_active_values_and_changes_something_is_refused() -> None:
-    for function in (kept_by_hash, read_from_a_global):
+    for function in (kept_by_hash, read_from_a_global, read_through_a_proxy):
         with pytest.raises(ADError, match="calls unseen"):
             grad(function, backend="record")(0.7)
     STATE.clear()
