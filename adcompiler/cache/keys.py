@@ -446,7 +446,9 @@ def coverage(function: Any, depth: int = 0) -> str:
 def facts_text(said: Facts, depth: int) -> str:
     """Return what is said of a function as text that is the same in other processes."""
     series = ", ".join(
-        f"{fingerprint(one.series, False, depth + 1)} {one.given} {one.first}"
+        " ".join((fingerprint(one.series, False, depth + 1), *(
+            fingerprint(word, False, depth + 1) if callable(word) else repr(word)
+            for word in (*one.given, one.first, one.place))))
         for one in said.recurrence or ()
     )
     functions = (

@@ -21,6 +21,7 @@ from adcompiler.ir.nodes import (
     NONE, Atom, Block, Call, Const, Let, Origin, Region, Statement, Var, operands, unstar,
 )
 from adcompiler.ir.visit import walk, with_blocks
+from adcompiler.ops.homes import KERNELS
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import project
@@ -34,7 +35,7 @@ PRODUCTS = frozenset({"multiply", "divide"})
 """What functions mean that are masked."""
 ALIKE = frozenset({"broadcast_to", "expand_dims", "reshape", "negative"})
 """What functions mean that give the numbers of their first argument, or their negatives."""
-OF_NUMBERS = ("adcompiler.runtime.series", "adcompiler.runtime.scipy_series")
+OF_NUMBERS = ("adcompiler.runtime.series", f"{KERNELS}.scipy_series")
 """Modules of functions of coefficients that do the same for each element of arrays."""
 
 

@@ -51,15 +51,10 @@ from adcompiler.runtime.kinks import STAND_INS, first_derivative
 from adcompiler.runtime.gathering import (
     item_adjoint, permute_adjoint, take_adjoint, take_along_axis_adjoint,
 )
-from adcompiler.runtime.linear_algebra import cofactors
 from adcompiler.runtime.padding import pad_adjoint
 from adcompiler.runtime.products import (
     cross_adjoint_left, cross_adjoint_right, crossed, in_space, kron_adjoint_left,
     kron_adjoint_right,
-)
-from adcompiler.runtime.reductions import (
-    cumprod_adjoint, product_of_others, quantile_adjoint, quantile_slope, quantile_slope_adjoint,
-    select_adjoint,
 )
 from adcompiler.runtime.shaping import (
     complex_viewed, copy_as_laid_out, diagonal_adjoint, diagonal_view, diagonal_view_adjoint,
@@ -280,10 +275,8 @@ FRESH_RUNTIME = (
     take_adjoint, take_along_axis_adjoint, permute_adjoint, item_adjoint, repeat_adjoint,
     tile_adjoint, resize_adjoint, diagonal_adjoint, diagonal_view_adjoint, pad_adjoint,
     cross_adjoint_left,
-    crossed, cross_adjoint_right, kron_adjoint_left, kron_adjoint_right, cofactors,
-    crossed, cross_adjoint_right, kron_adjoint_left, kron_adjoint_right, cofactors,
-    product_of_others, cumprod_adjoint, quantile_adjoint, quantile_slope, quantile_slope_adjoint,
-    select_adjoint, scatter, last_written, as_gradient,
+    crossed, cross_adjoint_right, kron_adjoint_left, kron_adjoint_right, scatter, last_written,
+    as_gradient,
 )
 """Functions of the runtime whose results share storage with nothing that they are given."""
 

@@ -146,8 +146,8 @@ numbers ``"in order"``. It ``"joins"`` the arrays in its first argument along an
 or it works on ``"vectors"`` along the last axes of its arguments, which are broadcast.
 """
 
-ARRAY, COMPLEX = "array", "complex"
-GIVEN_TO_SERIES = ("x", "dx", "dx?", "y", "dy", "dy?", "axis", "result")
+ARRAY, COMPLEX, REAL = "array", "complex", "real"
+GIVEN_TO_SERIES = ("x", "dx", "dx?", "y", "dy", "dy?", "axis", "args", "d", "result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +156,18 @@ class Recurrence:
 
     ``given`` tells what it is called with, one word for each: ``x`` and ``y`` are the values of the
     first and second argument, ``dx`` and ``dy`` their coefficients, ``result`` is the value of the
-    function; numbers stand for themselves. An argument whose coefficients are not given must not
-    vary, one whose are must, or, with a question mark, may (None is given where it does not).
-    ``axis`` is an argument of that name, or the second one, which has to be known. ``first`` says
-    that the first argument is an ``"array"``, or holds ``"complex"`` numbers.
+    function; what is no text stands for itself. An argument whose coefficients are not given must
+    not vary, one whose are must, or, with a question mark, may (None is given where it does not).
+    ``axis`` is an argument of that name, or the second one, which has to be known. ``args`` are all
+    arguments, of which that at ``place`` alone varies, and ``d`` its coefficients. ``first`` says
+    that the first argument is an ``"array"``, or holds ``"complex"`` numbers, or that no argument
+    does (``"real"``).
     """
 
     series: Callable[..., Any]
-    given: tuple[str | float, ...] = ("x", "dx", "result")
+    given: tuple[Any, ...] = ("x", "dx", "result")
     first: str = ""
+    place: int = 0
 
     def __post_init__(self) -> None:
         for word in self.given:

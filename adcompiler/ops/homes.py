@@ -16,6 +16,8 @@ from adcompiler.runtime.reading import unless_it_raises
 
 ENTRY_POINT_GROUP = "adcompiler.rules"
 RUNTIME = "adcompiler.runtime"
+KERNELS = "adcompiler_rules.kernels"
+"""What emitted code imports of ours: what any derivative may need, what rules compute with."""
 PUBLIC = {"_operator": "operator"}
 
 
@@ -90,8 +92,13 @@ def covering(home: str) -> list[str]:
     those of the library that it computes for, which its module names as ``COVERED_WITH``.
     """
     found = [module for module in prefixes(home) if module]
-    library = getattr(sys.modules.get(home), "COVERED_WITH", "") if home.startswith(RUNTIME) else ""
+    library = getattr(sys.modules.get(home), "COVERED_WITH", "") if is_emitted_home(home) else ""
     return found + [module for module in prefixes(library) if module]
+
+
+def is_emitted_home(module: str) -> bool:
+    """Say whether functions of a module are there to be called by emitted code."""
+    return module.startswith((RUNTIME, KERNELS))
 
 
 def root_module(function: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ops.facts import ELEMENTWISE, Facts
-from adcompiler.ops.homes import RUNTIME, root_module
+from adcompiler.ops.homes import is_emitted_home, root_module
 from adcompiler.ops.rules import Inactive, Rule
 from adcompiler.ops.ufunc_methods import facts_of_ufunc, facts_of_ufunc_method
 
@@ -27,7 +27,7 @@ def implied(
     into no argument, unless it has a parameter for an array to write into.
     """
     module = str(getattr(target, "__module__", ""))
-    if module.startswith(RUNTIME):
+    if is_emitted_home(module):
         return said.over(Facts(pure=True, writes=(), tried=True))
     if isinstance(target, np.ufunc):
         return said.over(facts_of_ufunc(target))

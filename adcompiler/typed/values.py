@@ -21,7 +21,6 @@ from adcompiler.ir import types as t
 from adcompiler.ops.facts import Undecided, Untyped
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import as_cotangent, as_gradient, as_tangent, project
-from adcompiler.runtime.fourier import fitted
 from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
 from adcompiler.runtime.joining import split_adjoint
 from adcompiler.runtime.padding import pad_adjoint
@@ -31,9 +30,6 @@ from adcompiler.runtime.shaping import (
     diagonal_adjoint, repeat_adjoint, resize_adjoint, tile_adjoint,
 )
 from adcompiler.runtime.tables import is_table
-from adcompiler.runtime.ufunc_methods import (
-    divided_at, hits, largest_at, multiplied_at, smallest_at,
-)
 from adcompiler.typed.derivatives import is_derivative
 
 STATIC_CLASSES = (
@@ -391,14 +387,6 @@ def _of_shape_second(g: Any, shape: Any, *rest: Any, **kwargs: Any) -> Any:
     return np.empty((1,) * len(shape), dtype)
 
 
-def _of_shape_alone(shape: Any, *rest: Any) -> Any:
-    return np.zeros((1,) * len(shape), int)
-
-
-def _like_first(a: Any, *rest: Any) -> Any:
-    return np.array(a)  # the indices have to fit the array, which stand-ins do not
-
-
 def _of_shape_last(g: Any, *rest: Any) -> Any:
     return np.empty((1,) * len(rest[-1]), g.dtype)
 
@@ -427,10 +415,8 @@ TYPED_AS: dict[Any, Callable[..., Any]] = {
     **{f: _in_form_of(f) for f in (as_cotangent, as_gradient, as_tangent, project)},
     **dict.fromkeys((
         take_adjoint, take_along_axis_adjoint, repeat_adjoint, tile_adjoint, resize_adjoint,
-        pad_adjoint, diagonal_adjoint, split_adjoint, fitted,
+        pad_adjoint, diagonal_adjoint, split_adjoint,
     ), _of_shape_second),
     permute_adjoint: _of_shape_last,
-    **dict.fromkeys((multiplied_at, divided_at, largest_at, smallest_at), _like_first),
-    hits: _of_shape_alone,
 }
 """What is called on stand-ins in place of functions of the runtime, which refuse these."""

@@ -16,7 +16,7 @@ from adcompiler.rulekit import (
 )
 from adcompiler.rulekit.problems import UncoveredError
 from adcompiler.runtime import stop_gradient
-from adcompiler.runtime.scipy_quadrature import checked_tangent, places_of_integral, settled
+from adcompiler_rules.kernels.scipy_quadrature import checked_tangent, places_of_integral, settled
 from adcompiler_rules.implicit import check_square, refuse_unsolved
 
 non_differentiable(places_of_integral)

@@ -16,7 +16,7 @@ from adcompiler.rulekit import (
 )
 from adcompiler.rulekit.problems import UncoveredError
 from adcompiler.runtime import stop_gradient
-from adcompiler.runtime.scipy_trajectories import (
+from adcompiler_rules.kernels.scipy_trajectories import (
     PLACES, RADAU, RADAU_PLACES, STAGES, WEIGHTS, inverse_of_stages, steps_of,
 )
 from adcompiler_rules.followed import MOST

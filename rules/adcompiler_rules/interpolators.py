@@ -18,7 +18,7 @@ from scipy.interpolate import (
 
 from adcompiler.rulekit import call, facts, non_differentiable, rrule
 from adcompiler.rulekit.problems import UncoveredError
-from adcompiler.runtime.scipy_interpolate import (
+from adcompiler_rules.kernels.scipy_interpolate import (
     basis_of_splines, coefficients_by_value, interpolating_coefficients, knots_chosen,
     knots_of_smoothing, least_squares_coefficients, slopes_by_value, smoothing_by_value,
     smoothing_coefficients, spline_slopes,

@@ -13,7 +13,7 @@ from scipy import interpolate
 
 from adcompiler.rulekit import call, facts, non_differentiable, rrule
 from adcompiler.rulekit.problems import UncoveredError
-from adcompiler.runtime.scipy_interpolate import (
+from adcompiler_rules.kernels.scipy_interpolate import (
     basis_of_splines, fitpack_basis, fitpack_values, interpolating_coefficients, knots_chosen,
     mode_of_slope, smoothed,
 )

@@ -13,7 +13,7 @@ from scipy.interpolate import RegularGridInterpolator, interp1d, interpn
 
 from adcompiler.rulekit import facts
 from adcompiler.rulekit.problems import UncoveredError
-from adcompiler.runtime.scipy_interpolate import (
+from adcompiler_rules.kernels.scipy_interpolate import (
     basis_of_splines, interpolating_coefficients, knots_chosen,
 )
 from adcompiler.runtime.substitutes import STAND_FOR

@@ -15,7 +15,7 @@ from scipy.interpolate import (
 from adcompiler.rulekit import facts, non_differentiable
 from adcompiler.rulekit.problems import UncoveredError
 from adcompiler.runtime import stop_gradient
-from adcompiler.runtime.scipy_interpolate import corners_of, nearest_of, powers_of
+from adcompiler_rules.kernels.scipy_interpolate import corners_of, nearest_of, powers_of
 from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler_rules.interpolators_grids import on_line
 

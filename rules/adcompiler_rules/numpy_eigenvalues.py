@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from adcompiler.rulekit import Call, call, complexes, non_differentiable, rrule
-from adcompiler.runtime.linear_algebra import nearest, real_elements
-from adcompiler.runtime.reductions import matrix_norm_adjoint
+from adcompiler_rules.kernels.linear_algebra import nearest, real_elements
+from adcompiler_rules.kernels.reductions import matrix_norm_adjoint
 from adcompiler.runtime.shaping import like
 
 REPEATED = "eigenvalues that coincide have no derivative"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import scipy  # its subpackages are imported when they are first asked for
 
-from adcompiler.rulekit import Call, Domain, alias, call, rrule, scalar_rule
+from adcompiler.rulekit import Call, Domain, alias, call, facts, rrule, scalar_rule
 from adcompiler.runtime import project
 from adcompiler.runtime.elementwise import sinc_derivative
-from adcompiler.runtime.reductions import choose_adjoint, select_adjoint
+from adcompiler_rules.kernels.reductions import choose_adjoint, select_adjoint
 from adcompiler.runtime.shaping import like
 
 # --- complex numbers ------------------------------------------------------------------------------
@@ -216,6 +216,9 @@ def choose_rule(a, choices, *, mode="raise"):
         return choose_adjoint(dy, a, choices, mode)
 
     return y, choose_pullback
+
+
+facts(select_adjoint, shares="none")
 
 
 @rrule(select_adjoint, wrt=("dy",), linear=(0,), domain=lambda rng: [

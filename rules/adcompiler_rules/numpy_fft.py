@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.rulekit import Call, call, complexes, non_differentiable, rrule
+from adcompiler.rulekit import Call, call, complexes, facts, non_differentiable, rrule
 from adcompiler.runtime import project
-from adcompiler.runtime.fourier import (
+from adcompiler_rules.kernels.fourier import (
     cosine_ends,
     ends_scaled,
     extents,
@@ -26,6 +26,8 @@ from adcompiler.runtime.fourier import (
     trigonometric_dual,
 )
 from adcompiler.runtime.shaping import like
+
+facts(fitted, typed_as=lambda g, shape: np.empty((1,) * len(shape), np.asarray(g).dtype))
 
 NORMS = ("backward", "ortho", "forward")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
-from adcompiler.runtime.counting import bins_of, cells_of, range_adjoint
+from adcompiler_rules.kernels.counting import bins_of, cells_of, range_adjoint
 from adcompiler.runtime.gathering import first_of, take_adjoint
 from adcompiler.runtime.shaping import like
 

@@ -10,7 +10,7 @@ from adcompiler.rulekit import facts
 from adcompiler.runtime import accumulate
 from adcompiler.runtime.gathering import along_axis
 from adcompiler.runtime.shaping import complex_viewed, parts_viewed, viewed
-from adcompiler.runtime.ufunc_methods import (
+from adcompiler_rules.kernels.ufunc_methods import (
     divided_at, largest_at, multiplied_at, smallest_at,
 )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from adcompiler.rulekit import call, complexes, rrule
 from adcompiler.runtime import unbroadcast
-from adcompiler.runtime.linear_algebra import VECTORS_BY_RANK, cofactors
+from adcompiler_rules.kernels.linear_algebra import VECTORS_BY_RANK, cofactors
 from adcompiler.runtime.shaping import like
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from adcompiler.rulekit import Call, alias, call, rrule
 from adcompiler.runtime.kinks import first_derivative
-from adcompiler.runtime.reductions import matrix_norm_adjoint, matrix_norm_curvature
+from adcompiler_rules.kernels.reductions import matrix_norm_adjoint, matrix_norm_curvature
 from adcompiler.runtime.shaping import like
 
 TIES = "elements that tie share the derivative evenly"

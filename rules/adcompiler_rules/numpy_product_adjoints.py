@@ -5,9 +5,9 @@ The adjoint of a product is a product of ``g`` and the other operand.
 
 import numpy as np
 
-from adcompiler.rulekit import call, complexes, frule, non_differentiable, rrule
+from adcompiler.rulekit import call, complexes, facts, frule, non_differentiable, rrule
 from adcompiler.rulekit.problems import UncoveredError
-from adcompiler.runtime.linear_algebra import cofactors
+from adcompiler_rules.kernels.linear_algebra import cofactors
 from adcompiler.runtime.products import (
     cross_adjoint_left,
     cross_adjoint_right,
@@ -20,7 +20,7 @@ from adcompiler.runtime.products import (
     tensordot_adjoint_left,
     tensordot_adjoint_right,
 )
-from adcompiler.runtime.products_again import (
+from adcompiler_rules.kernels.products_again import (
     einsum_adjoint_along,
     einsum_adjoints_adjoint,
     einsum_along,
@@ -236,6 +236,9 @@ def check_regular(a):
 
 
 non_differentiable(check_regular, pure=False)
+
+
+facts(cofactors, shares="none")
 
 
 @rrule(cofactors, domain=lambda rng: [

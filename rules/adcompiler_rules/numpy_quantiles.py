@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from adcompiler.rulekit import Call, call, rrule
-from adcompiler.runtime.reductions import (
+from adcompiler.rulekit import Call, call, facts, rrule
+from adcompiler_rules.kernels.reductions import (
     quantile_adjoint,
     quantile_slope,
     quantile_slope_adjoint,
@@ -170,6 +170,9 @@ def helper_samples(rng: np.random.Generator) -> list[Call]:
         call(v, x, 0.3, None, False, "linear", False), call(v, x, 0.3, 1, True, "hazen", False),
         call(v, missing, np.array([0.213, 0.487]), (0, 2), True, "linear", True),
     ]
+
+
+facts(quantile_adjoint, quantile_slope, quantile_slope_adjoint, shares="none")
 
 
 @rrule(quantile_adjoint, wrt=("dy", "q"), templates=("a",), linear=(0,), domain=lambda rng: [

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.rulekit import Call, alias, call, frule, non_differentiable, rrule
+from adcompiler.rulekit import Call, alias, call, facts, frule, non_differentiable, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.kinks import first_derivative
-from adcompiler.runtime.reductions import (
+from adcompiler_rules.kernels.reductions import (
     aligned_shape,
     product_of_others,
     product_of_others_adjoint,
@@ -333,6 +333,9 @@ def prod_rule(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=True
         return like(da, a), project(dinitial, initial)
 
     return y, prod_pullback
+
+
+facts(product_of_others, shares="none")
 
 
 @rrule(product_of_others, wrt=("a",), domain=lambda rng: [

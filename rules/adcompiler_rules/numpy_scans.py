@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from adcompiler.rulekit import Call, alias, call, frule, rrule
+from adcompiler.rulekit import Call, alias, call, facts, frule, rrule
 from adcompiler.runtime import project
-from adcompiler.runtime.reductions import cumprod_adjoint, cumprod_curvature, cumprod_tangent
+from adcompiler_rules.kernels.reductions import cumprod_adjoint, cumprod_curvature, cumprod_tangent
 from adcompiler.runtime.shaping import like
 
 
@@ -98,6 +98,9 @@ if hasattr(np, "cumulative_sum"):  # NumPy 2.1
             return like(dx, x)
 
         return y, cumulative_prod_pullback
+
+
+facts(cumprod_adjoint, shares="none")
 
 
 @rrule(cumprod_adjoint, wrt=("dy", "a"), linear=(0,), domain=lambda rng: [

@@ -15,7 +15,7 @@ from adcompiler.rulekit import (
     Call, Undecided, call, complexes, facts, non_differentiable, rrule,
 )
 from adcompiler.runtime import unbroadcast
-from adcompiler.runtime.polynomials import (
+from adcompiler_rules.kernels.polynomials import (
     basis_slopes, constants_of, derivative_of, integral_of, product_with_x,
 )
 from adcompiler.runtime.shaping import like

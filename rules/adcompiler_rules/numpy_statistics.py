@@ -9,7 +9,7 @@ import numpy as np
 from adcompiler.rulekit import Call, call, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.kinks import first_derivative
-from adcompiler.runtime.reductions import (
+from adcompiler_rules.kernels.reductions import (
     cumprod_adjoint,
     product_of_others,
 )

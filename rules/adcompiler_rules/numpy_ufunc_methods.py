@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.rulekit import Call, call, non_differentiable, rrule
+from adcompiler.rulekit import Call, call, facts, non_differentiable, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.gathering import take_adjoint
 from adcompiler.runtime.kinks import first_derivative
-from adcompiler.runtime.reductions import product_of_others
+from adcompiler_rules.kernels.reductions import product_of_others
 from adcompiler.runtime.shaping import like
-from adcompiler.runtime.ufunc_methods import (
+from adcompiler_rules.kernels.ufunc_methods import (
     carried_back,
     carried_on,
     divided_at,
@@ -28,6 +28,10 @@ from adcompiler.runtime.ufunc_methods import (
     share,
     smallest_at,
 )
+
+facts(  # indices have to fit the array, which those of stand-ins do not
+    multiplied_at, divided_at, largest_at, smallest_at, typed_as=lambda a, *_: np.array(a))
+facts(hits, typed_as=lambda shape, *_: np.zeros((1,) * len(shape), int))
 
 TIES = "elements that tie share the derivative evenly"
 

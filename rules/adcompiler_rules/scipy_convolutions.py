@@ -5,7 +5,7 @@ import scipy.signal
 
 from adcompiler.rulekit import call, non_differentiable, rrule
 from adcompiler.runtime import unbroadcast
-from adcompiler.runtime.scipy_signal import in_full, planar_adjoints, turned
+from adcompiler_rules.kernels.scipy_signal import in_full, planar_adjoints, turned
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal
 

@@ -8,7 +8,7 @@ import scipy.linalg
 
 from adcompiler.rulekit import call, rrule
 from adcompiler.runtime.gathering import take_adjoint
-from adcompiler.runtime.scipy_solvers import mirrored_adjoint
+from adcompiler_rules.kernels.scipy_solvers import mirrored_adjoint
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal, positive
 from adcompiler_rules.scipy_structured_systems import hermitian_bands

@@ -40,26 +40,24 @@ BY_VALUES = {
 }
 """Functions whose results are real or complex as the values of arguments decide."""
 
-OWN_OF_RUNTIME = {
+OWN_OF_KERNELS = {
     "expm": "expm_adjoint expm_value",
     "integrate": "simpson_weights",
     "interpolate": "grid_slopes",
     "logm": "logm_adjoint power_adjoint",
     "ndimage": "correlate_adjoints along_axis_adjoint edge_adjoint laplace_adjoint "
                "gaussian_laplace_adjoint rank_choices rank_adjoint",
-    "series": "composed_series gamma_series expit_series xlogy_series",
     "signal": "in_full turned folded planar_adjoints planar_product lfilter_adjoints "
               "lfilter_tangent filtfilt_adjoint upfirdn_adjoints",
     "smoothing": "savgol_adjoint sosfiltfilt_adjoint",
     "solvers": "mirrored mirrored_adjoint banded_outer banded_product banded_transpose "
                "permutation_of banded_factor_product cholesky_banded_adjoint toeplitz_adjoint",
-    "sparse": "sparse_solution",
     "splines": "spline_weights sampled places_adjoint affine_places",
 }
-"""Functions of the runtime for SciPy, by module, whose results have storage of their own."""
+"""Kernels for SciPy, by module, whose results have storage of their own."""
 
-for part, names in OWN_OF_RUNTIME.items():
-    facts(*named(f"adcompiler.runtime.scipy_{part}", names), shares="none")
+for part, names in OWN_OF_KERNELS.items():
+    facts(*named(f"adcompiler_rules.kernels.scipy_{part}", names), shares="none")
 
 
 def state_facts(module: str) -> None:

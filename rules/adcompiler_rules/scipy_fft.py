@@ -17,7 +17,7 @@ import scipy.fft
 from adcompiler.rulekit import Call, call, complexes, facts, non_differentiable, rrule
 from adcompiler_rules.scipy_facts import state_facts
 from adcompiler.runtime import project
-from adcompiler.runtime.fourier import (
+from adcompiler_rules.kernels.fourier import (
     cosine_ends,
     ends_scaled,
     extents,

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.signal
 
 from adcompiler.rulekit import call, facts, non_differentiable, rrule, scalar_rule
-from adcompiler.runtime.scipy_signal import (
+from adcompiler_rules.kernels.scipy_signal import (
     filtfilt_adjoint, lfilter_adjoints, sosfilt_adjoints, upfirdn_adjoints,
 )
 from adcompiler.runtime.shaping import like

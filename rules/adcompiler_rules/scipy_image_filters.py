@@ -4,7 +4,7 @@ import numpy as np
 import scipy.ndimage
 
 from adcompiler.rulekit import call, non_differentiable, rrule
-from adcompiler.runtime.scipy_ndimage import (
+from adcompiler_rules.kernels.scipy_ndimage import (
     along_axis_adjoint, along_one, correlate_adjoints, edge_adjoint, gaussian_adjoint,
     gaussian_laplace_adjoint, gaussian_weights, laplace_adjoint, rank_adjoint, rank_choices,
     uniform_adjoint,

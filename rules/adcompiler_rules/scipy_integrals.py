@@ -13,7 +13,7 @@ from scipy import integrate
 
 from adcompiler.rulekit import function_of, implied, non_differentiable, passive, replacement, typed
 from adcompiler.runtime import stop_gradient
-from adcompiler.runtime.scipy_trajectories import ends_of
+from adcompiler_rules.kernels.scipy_trajectories import ends_of
 from adcompiler_rules.followed import followed_integral
 from adcompiler_rules.followed_trajectories import followed_odeint, followed_trajectory
 from adcompiler_rules.trajectories import (

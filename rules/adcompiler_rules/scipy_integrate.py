@@ -5,9 +5,11 @@ import scipy.integrate
 
 from adcompiler.rulekit import call, non_differentiable, rrule
 from adcompiler.runtime import unbroadcast
-from adcompiler.runtime.scipy_integrate import cumulative_weights, sample_weights, simpson_weights
 from adcompiler.runtime.shaping import like
 from adcompiler_rules import scipy_integrals, scipy_iterated
+from adcompiler_rules.kernels.scipy_integrate import (
+    cumulative_weights, sample_weights, simpson_weights,
+)
 from adcompiler_rules.scipy_samples import complex_normal
 from adcompiler_rules.scipy_facts import state_facts
 

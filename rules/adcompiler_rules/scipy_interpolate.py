@@ -15,7 +15,7 @@ from adcompiler_rules import (
 )
 from adcompiler_rules.interpolators import AT_A_KNOT, KNOTS, places, values
 from adcompiler_rules.scipy_facts import state_facts
-from adcompiler.runtime.scipy_interpolate import (
+from adcompiler_rules.kernels.scipy_interpolate import (
     axes_but, grid_derivatives, line_slopes, mode_of_slope, univariate_values,
 )
 from adcompiler.runtime.shaping import like

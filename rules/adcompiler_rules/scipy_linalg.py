@@ -9,6 +9,11 @@ import adcompiler_rules.scipy_matrix_functions
 import adcompiler_rules.scipy_solvers
 import adcompiler_rules.scipy_special_matrices
 import adcompiler_rules.scipy_structured_systems  # noqa: F401
+import scipy.linalg
+
+from adcompiler.rulekit import Recurrence, facts
+from adcompiler.runtime.series_algebra import det_series
 from adcompiler_rules.scipy_facts import state_facts
 
 state_facts("scipy.linalg")
+facts(scipy.linalg.det, recurrence=Recurrence(det_series, first="array"))

@@ -7,9 +7,9 @@ import numpy as np
 import scipy.linalg
 
 from adcompiler.rulekit import call, non_differentiable, rrule
-from adcompiler.runtime.scipy_expm import expm_adjoint, expm_kept, expm_value
-from adcompiler.runtime.scipy_logm import logm_adjoint, power_adjoint
-from adcompiler.runtime.scipy_solvers import (
+from adcompiler_rules.kernels.scipy_expm import expm_adjoint, expm_kept, expm_value
+from adcompiler_rules.kernels.scipy_logm import logm_adjoint, power_adjoint
+from adcompiler_rules.kernels.scipy_solvers import (
     banded_outer, banded_product, banded_transpose, mirrored, mirrored_adjoint, permutation_of,
     toeplitz_adjoint,
 )

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.linalg
 
 from adcompiler.rulekit import call, frule, rrule
-from adcompiler.runtime.scipy_expm import expm_adjoint, expm_kept, expm_value
-from adcompiler.runtime.scipy_logm import logarithm, logm_adjoint, power_adjoint
+from adcompiler_rules.kernels.scipy_expm import expm_adjoint, expm_kept, expm_value
+from adcompiler_rules.kernels.scipy_logm import logarithm, logm_adjoint, power_adjoint
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.scipy_samples import BATCHES, complex_normal, positive, regular
 

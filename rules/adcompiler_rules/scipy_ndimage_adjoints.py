@@ -7,7 +7,7 @@ import numpy as np
 import scipy.ndimage
 
 from adcompiler.rulekit import call, non_differentiable, rrule
-from adcompiler.runtime.scipy_ndimage import (
+from adcompiler_rules.kernels.scipy_ndimage import (
     along_axis_adjoint, along_one, correlate_adjoints, edge_adjoint, gaussian_adjoint,
     gaussian_laplace_adjoint, laplace_adjoint, rank_adjoint, rank_choices, rank_tangent,
     uniform_adjoint,

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.signal
 
 from adcompiler.rulekit import call, rrule
-from adcompiler.runtime.scipy_signal import (
+from adcompiler_rules.kernels.scipy_signal import (
     filtfilt_adjoint, in_full, lfilter_adjoints, lfilter_tangent, part_of_full, planar_adjoints,
     planar_product, sosfilt_adjoints, sosfilt_tangent, turned, upfirdn_adjoints,
 )

@@ -4,8 +4,10 @@ import numpy as np
 import scipy.signal
 
 from adcompiler.rulekit import call, non_differentiable, rrule
-from adcompiler.runtime.scipy_smoothing import savgol_adjoint, sections_edge, sosfiltfilt_adjoint
 from adcompiler.runtime.shaping import like
+from adcompiler_rules.kernels.scipy_smoothing import (
+    savgol_adjoint, sections_edge, sosfiltfilt_adjoint,
+)
 from adcompiler_rules.scipy_samples import complex_normal
 
 SOS = np.array([[0.5, 0.3, -0.2, 1.0, -0.4, 0.3], [0.7, 0.1, 0.2, 1.0, 0.2, -0.1]])

@@ -13,7 +13,7 @@ from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve, solve_trian
 
 from adcompiler.rulekit import call, rrule
 from adcompiler.runtime import unbroadcast
-from adcompiler.runtime.scipy_solvers import (
+from adcompiler_rules.kernels.scipy_solvers import (
     mirrored, mirrored_adjoint, permutation_of,
 )
 from adcompiler.runtime.shaping import like

@@ -204,6 +204,9 @@ def adjoint_product_rule(a, dy):
     return adjoint_product(a, dy), adjoint_product_pullback
 
 
+facts(sparse_solution, shares="none")
+
+
 @rrule(sparse_solution, wrt=("b",), linear=(1,), domain=lambda rng: [
     call(sparse_factors(a := regular(rng, 4), np.zeros(4)), rng.normal(size=4)),
     call(sparse_factors(a, np.zeros(4)), rng.normal(size=(4, 2)), "H"),

@@ -12,6 +12,7 @@ from adcompiler_rules import (
     scipy_special_logarithms,
     scipy_special_polynomials,
     scipy_special_reductions,
+    scipy_special_series as _,  # noqa: F401
 )
 from adcompiler_rules.scipy_facts import state_facts
 

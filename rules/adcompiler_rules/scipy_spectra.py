@@ -14,7 +14,7 @@ from scipy import fft, ndimage, signal
 
 from adcompiler.rulekit import facts, non_differentiable
 from adcompiler.rulekit.problems import UncoveredError
-from adcompiler.runtime.scipy_signal import named_window, resampling_plan
+from adcompiler_rules.kernels.scipy_signal import named_window, resampling_plan
 
 non_differentiable(named_window, resampling_plan)
 

@@ -10,7 +10,7 @@ import scipy.special
 
 from adcompiler.rulekit import call, non_differentiable, replacement, rrule
 from adcompiler.runtime.broadcasting import project
-from adcompiler.runtime.scipy_splines import (
+from adcompiler_rules.kernels.scipy_splines import (
     affine_adjoint, affine_moved, affine_places, every_place, filter_adjoint, places_adjoint,
     plane_of, raised, sampled, sampled_adjoint, zoomed_places,
 )

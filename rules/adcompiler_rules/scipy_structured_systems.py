@@ -10,7 +10,7 @@ from scipy.linalg import solve_banded
 
 from adcompiler.rulekit import call, rrule
 from adcompiler.runtime.gathering import take_adjoint
-from adcompiler.runtime.scipy_solvers import (
+from adcompiler_rules.kernels.scipy_solvers import (
     banded_factor_product, banded_outer, banded_transpose, cholesky_banded_adjoint,
     toeplitz_adjoint,
 )

@@ -17,6 +17,7 @@ from adcompiler import runtime, value_and_grad
 from adcompiler.ops.facts import ARGUMENTS, stated
 from adcompiler.ops.homes import display_name
 from adcompiler.rulekit import REGISTRY
+from adcompiler_rules import kernels
 from tests.ops.test_facts import FUNCTIONS, calls_of
 from tests.together import each
 
@@ -269,14 +270,19 @@ def writers_in(source: str) -> set[str]:
     return found
 
 
-RUNTIME = Path(runtime.__file__).parent
+WRITTEN_FOR_EMITTED_CODE = [
+    (f"{package.__name__}.{file.stem}".removesuffix(".__init__"), file)
+    for package in (runtime, kernels)
+    for file in sorted(Path(str(package.__file__)).parent.glob("*.py"))
+]
 
 
-@each("file", sorted(RUNTIME.glob("*.py")), ids=lambda file: file.stem)
-def test_what_writes_into_its_arguments_at_run_time_is_said_to(file):
-    module = importlib.import_module(f"adcompiler.runtime.{file.stem}".removesuffix(".__init__"))
+@each("module", WRITTEN_FOR_EMITTED_CODE, ids=lambda module: module[0])
+def test_what_writes_into_its_arguments_at_run_time_is_said_to(module):
+    name, file = module
+    loaded = importlib.import_module(name)
     for name in writers_in(file.read_text(encoding="utf-8")):
-        known = REGISTRY.facts(getattr(module, name))
+        known = REGISTRY.facts(getattr(loaded, name))
         inner = name.startswith("_") or name in INTERNAL
         assert inner or known.updates or not known.is_pure, name
 

@@ -14,7 +14,9 @@ from adcompiler.runtime.series import exp_series
 from tests.ops.test_facts_of_results import said
 
 KNOWN = said("recurrence")
-OF_MATRICES = {"numpy.linalg.cholesky", "numpy.linalg.det", "numpy.linalg.solve"}
+OF_MATRICES = {
+    "numpy.linalg.cholesky", "numpy.linalg.det", "numpy.linalg.solve", "scipy.linalg.det",
+}
 MATRIX = np.array([[2.0, 0.5], [0.5, 1.5]])
 
 
@@ -29,7 +31,11 @@ def program(name: str, function, varying: tuple[int, ...]):
         return lambda t: np.sum(function(np.array([t, t * t, 2.0]), axis=0))
     if name == "numpy.polyval":
         return lambda t: function(np.array([1.0, 2.0, t]), t * t)
-    if REGISTRY.facts(function).recurrence[0].first == "complex":
+    known = REGISTRY.facts(function).recurrence[0]
+    if "args" in known.given:
+        others = (2,) * known.place
+        return lambda t: function(*others, 0.5 * t * t)
+    if known.first == "complex":
         return lambda t: function(t * (1.0 + 0.5j) + 0.25j)
     if varying == (0,):
         return lambda t: function(0.5 * t * t)

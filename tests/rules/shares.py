@@ -9,6 +9,9 @@ from typing import Any
 
 from adcompiler.rulekit.testing import rule_name
 
+OURS = ("adcompiler.runtime.", "adcompiler_rules.kernels.")
+"""How names of functions begin that emitted code alone calls."""
+
 
 def share(rules: Iterable[Any], every: int) -> list[Any]:
     """Return one in ``every`` rules, chosen by name; all with ``ADCOMPILER_ALL_RULES=1``."""

@@ -27,6 +27,7 @@ import scipy.special
 import scipy.stats
 
 import adcompiler
+import adcompiler_rules
 from adcompiler import vjp
 from tests.lanes import some_of_each
 from tests.rules.kinds import kinds
@@ -54,7 +55,8 @@ MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "math": math, "cm
            "scipy.special": scipy.special, "scipy.stats": scipy.stats}
 LITERALS = (bool, int, str, type(None), type(Ellipsis))
 NAMESPACE = {"np": np, "numpy": np, "math": math, "cmath": cmath, "operator": operator,
-             "statistics": statistics, "adcompiler": adcompiler, "scipy": scipy}
+             "statistics": statistics, "adcompiler": adcompiler, "scipy": scipy,
+             "adcompiler_rules": adcompiler_rules}
 
 NOT_COMPILED = {
     # the sum over rows of no rows is the start value: its type depends on the extent

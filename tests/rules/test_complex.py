@@ -23,7 +23,7 @@ from adcompiler.rulekit import REGISTRY, Call
 from adcompiler.rulekit.comparison import map_leaves, numbers
 from adcompiler.rulekit.testing import check_rule, rule_function, rule_name, sample_calls
 from tests.rules.test_compiled_rules import problems_of
-from tests.rules.shares import share
+from tests.rules.shares import OURS, share
 from tests.together import each
 
 PHASES = {
@@ -149,7 +149,7 @@ def test_rule_agrees_with_differences_of_real_and_imaginary_parts(rule):
 @MAYBE_COMPLEX
 @each("rule", one_in(3, [
     rule for rule in RULES
-    if not rule_name(rule).startswith("adcompiler.runtime") and share([rule], 3)
+    if not rule_name(rule).startswith(OURS) and share([rule], 3)
 ]), ids=rule_name, parts=4)
 def test_compiled_call_on_complex_numbers_agrees_with_rule(rule):
     rng = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import pytest
 import scipy.ndimage
 
 from adcompiler import MissingRuleError, grad, hessian, jacobian_sparsity, jvp, value_and_grad
-from adcompiler.runtime.scipy_splines import raised, sampled, sampled_adjoint
+from adcompiler_rules.kernels.scipy_splines import raised, sampled, sampled_adjoint
 
 MODES = ("reflect", "grid-mirror", "mirror", "nearest", "wrap", "constant", "grid-wrap",
          "grid-constant")

@@ -16,7 +16,7 @@ from adcompiler.backends.python.free_names import free_name
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir.nodes import Block, Const, Global, Let, Undefined, Update
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
-from adcompiler.ops.homes import found_in, public_place, qualified_name
+from adcompiler.ops.homes import found_in, is_emitted_home, public_place, qualified_name
 from adcompiler.ops.queries import numeric_method
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.typed.tables import Path
@@ -103,7 +103,7 @@ class References:
         if getattr(builtins, name, None) is value:
             return free_name(name)
         home = getattr(value, "__module__", None) or ""
-        if home.startswith("adcompiler.runtime"):
+        if is_emitted_home(home):
             source = runtime_module(value)
             is_named = getattr(sys.modules.get(home), name, None) is value
             if is_named and self.runtime.setdefault(name, source) == source:
@@ -187,7 +187,7 @@ def names_of(value: Any) -> set[str]:
     name = str(getattr(value, "__name__", None) or "")
     role = str(getattr(value, "name", None) or "")
     names = {module.partition(".")[0]} | ({role} if role else set())
-    if module == "builtins" or module.startswith("adcompiler.runtime"):
+    if module == "builtins" or is_emitted_home(module):
         names.add(name)
     elif not module:
         names.add(name.partition(".")[0])

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir.atoms import Const
-from adcompiler.ops.homes import home_module
+from adcompiler.ops.homes import KERNELS, home_module, is_emitted_home
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import add_at, append, drop_last, entry, put_entry
 
@@ -120,7 +120,7 @@ def root_name(module: str) -> str:
 def is_runtime(value: Any) -> bool:
     """Say whether a function belongs to the runtime of emitted code, which is never opened."""
     module = str(getattr(value, "__module__", ""))
-    return module.startswith("adcompiler.runtime") and module not in SUBSTITUTES
+    return is_emitted_home(module) and module not in SUBSTITUTES
 
 
 def is_compiled(value: Any) -> bool:
@@ -191,8 +191,7 @@ def installed() -> tuple[str, ...]:
 SUBSTITUTES = ("adcompiler.runtime.substitutes", "adcompiler.runtime.scipy_matrices")
 """Modules of the runtime whose classes and functions are compiled as a user's are."""
 COMPILED = frozenset({
-    "adcompiler.runtime.elementwise", "adcompiler.runtime.reductions",
-    "adcompiler.runtime.sequences",
+    "adcompiler.runtime.elementwise", "adcompiler.runtime.sequences", f"{KERNELS}.reductions",
 })
 """Modules of the runtime whose functions are adjoints written in the accepted language."""
 WRITING = frozenset({add_at, append, drop_last, entry, put_entry})

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.signal import savgol_coeffs, savgol_filter, sosfilt_zi
 
-from adcompiler.runtime.scipy_ndimage import along_axis_adjoint
-from adcompiler.runtime.scipy_signal import padded_ends, sosfilt_adjoints
+from adcompiler_rules.kernels.scipy_ndimage import along_axis_adjoint
+from adcompiler_rules.kernels.scipy_signal import padded_ends, sosfilt_adjoints
 
 COVERED_WITH = "scipy.signal"
 """The module whose rules come with those of these functions."""

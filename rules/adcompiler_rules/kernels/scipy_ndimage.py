@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
-from adcompiler.runtime.scipy_signal import boundary_positions, extended, folded
+from adcompiler_rules.kernels.scipy_signal import boundary_positions, extended, folded
 
 COVERED_WITH = "scipy.ndimage"
 """The module whose rules come with those of these functions."""

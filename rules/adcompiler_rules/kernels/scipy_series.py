@@ -6,20 +6,17 @@ DLMF is the Digital Library of Mathematical Functions, https://dlmf.nist.gov.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.linalg
-import scipy.special as sc
+import scipy  # its subpackages are imported when they are first asked for
 
 from adcompiler.runtime.elementwise import sinc_derivative
 from adcompiler.runtime.series import (
     by_order, cauchy, exponentials, folded, from_first, kind_of, log_series, number,
     of_coefficients, orders_of, silent,
 )
-from adcompiler.runtime.series_algebra import det_series
 
 
 @of_coefficients(3)
@@ -41,7 +38,7 @@ def composed(
     moved = [0.0 * c if k == 0 else c for k, c in enumerate(orders_of(args[place], dx))]
     total: list[Any] = [0.0] * len(moved)
     for k in range(len(dx), 0, -1):
-        total[0] = total[0] + number(derivative(k, *args)) / sc.gamma(k + 1.0)
+        total[0] = total[0] + number(derivative(k, *args)) / scipy.special.gamma(k + 1.0)
         total = cauchy(total, moved)
     return total
 
@@ -59,7 +56,7 @@ def gamma_series(x: Any, dx: Any, y: Any) -> np.ndarray:
 def expit_series(x: Any, dx: Any, y: Any) -> np.ndarray:
     """Return the coefficients of ``y = expit(x)``, with ``y' = y (1 - y) x'``."""
     c, weighted = [number(y)], by_order(orders_of(x, dx))
-    slope = [number(y * sc.expit(-np.asarray(x)))]
+    slope = [number(y * scipy.special.expit(-np.asarray(x)))]
     for k in range(1, len(weighted)):
         c.append(folded(weighted, slope) / k)
         slope.append(c[k] - c[0] * c[k] - folded(c, c[:-1]))
@@ -77,7 +74,7 @@ def xlogy_series(
 @silent
 def xlogy_orders(x: Any, dx: Any, y: Any, dy: Any, shift: float) -> list[Any]:
     """Return the coefficients of ``x log(y + shift)``; that of order 0 may be nan."""
-    logarithm = sc.log1p(y) if shift else np.log(y)
+    logarithm = scipy.special.log1p(y) if shift else np.log(y)
     if dy is None:
         return [c * logarithm for c in orders_of(x, dx)]
     moved = orders_of(logarithm, log_series(y, dy, np.asarray(logarithm), 1.0, shift))
@@ -86,64 +83,70 @@ def xlogy_orders(x: Any, dx: Any, y: Any, dy: Any, shift: float) -> list[Any]:
     return cauchy(orders_of(x, dx), moved)
 
 
+def rising(k: int, a: Any) -> Any:
+    """Return the product ``a (a + 1) ... (a + k - 1)``."""
+    return scipy.special.poch(a, k)
+
+
 def hyperu_derivative(k: int, a: Any, b: Any, z: Any) -> Any:
     """Return the ``k``-th derivative by ``z`` of ``hyperu(a, b, z)`` (DLMF 13.3.23)."""
-    return (-1.0) ** k * sc.poch(a, k) * sc.hyperu(a + k, b + k, z)
+    return (-1.0) ** k * rising(k, a) * scipy.special.hyperu(a + k, b + k, z)
 
 
 def loggamma_derivative(k: int, x: Any) -> Any:
     """Return the ``k``-th derivative of the logarithm of the gamma function (DLMF 5.15)."""
-    return sc.psi(x) if k == 1 else sc.polygamma(k - 1, x)[()]
+    return scipy.special.psi(x) if k == 1 else scipy.special.polygamma(k - 1, x)[()]
 
 
 def psi_derivative(k: int, x: Any) -> Any:
     """Return the ``k``-th derivative of the digamma function."""
-    return sc.polygamma(k, x)[()]
+    return scipy.special.polygamma(k, x)[()]
 
 
 def polygamma_derivative(k: int, n: Any, x: Any) -> Any:
     """Return the ``k``-th derivative by ``x`` of ``polygamma(n, x)``."""
-    return sc.polygamma(n + k, x)[()]
+    return scipy.special.polygamma(n + k, x)[()]
 
 
 def zeta_derivative(k: int, s: Any, x: Any) -> Any:
     """Return the ``k``-th derivative by ``x`` of Hurwitz's ``zeta(s, x)`` (DLMF 25.11.17)."""
-    return (-1.0) ** k * sc.poch(s, k) * sc.zeta(s + k, x)
+    return (-1.0) ** k * rising(k, s) * scipy.special.zeta(s + k, x)
 
 
 def hyp0f1_derivative(k: int, b: Any, z: Any) -> Any:
     """Return the ``k``-th derivative by ``z`` of ``hyp0f1(b, z)`` (DLMF 16.3.1)."""
-    return sc.hyp0f1(b + k, z) / sc.poch(b, k)
+    return scipy.special.hyp0f1(b + k, z) / rising(k, b)
 
 
 def hyp1f1_derivative(k: int, a: Any, b: Any, z: Any) -> Any:
     """Return the ``k``-th derivative by ``z`` of ``hyp1f1(a, b, z)`` (DLMF 13.3.16)."""
-    return sc.poch(a, k) / sc.poch(b, k) * sc.hyp1f1(a + k, b + k, z)
+    return rising(k, a) / rising(k, b) * scipy.special.hyp1f1(a + k, b + k, z)
 
 
 def hyp2f1_derivative(k: int, a: Any, b: Any, c: Any, z: Any) -> Any:
     """Return the ``k``-th derivative by ``z`` of ``hyp2f1(a, b, c, z)`` (DLMF 15.5.2)."""
-    return sc.poch(a, k) * sc.poch(b, k) / sc.poch(c, k) * sc.hyp2f1(a + k, b + k, c + k, z)
+    factor = rising(k, a) * rising(k, b) / rising(k, c)
+    return factor * scipy.special.hyp2f1(a + k, b + k, c + k, z)
 
 
 def jv_derivative(k: int, v: Any, z: Any) -> Any:
     """Return the ``k``-th derivative by ``z`` of ``jv(v, z)`` (DLMF 10.6.7)."""
-    return sc.jvp(v, z, k)
+    return scipy.special.jvp(v, z, k)
 
 
 def yv_derivative(k: int, v: Any, z: Any) -> Any:
     """Return the ``k``-th derivative by ``z`` of ``yv(v, z)`` (DLMF 10.6.7)."""
-    return sc.yvp(v, z, k)
+    return scipy.special.yvp(v, z, k)
 
 
 def iv_derivative(k: int, v: Any, z: Any) -> Any:
     """Return the ``k``-th derivative by ``z`` of ``iv(v, z)`` (DLMF 10.29.5)."""
-    return sc.ivp(v, z, k)
+    return scipy.special.ivp(v, z, k)
 
 
 def kv_derivative(k: int, v: Any, z: Any) -> Any:
     """Return the ``k``-th derivative by ``z`` of ``kv(v, z)`` (DLMF 10.29.5)."""
-    return sc.kvp(v, z, k)
+    return scipy.special.kvp(v, z, k)
 
 
 def j0_derivative(k: int, z: Any) -> Any:
@@ -191,27 +194,11 @@ def sinc_of_order(k: int, x: Any) -> Any:
     return sinc_derivative(x, k)
 
 
-DERIVATIVES: dict[Any, tuple[int, Callable[..., Any]]] = {
-    math.lgamma: (0, loggamma_derivative), sc.gammaln: (0, loggamma_derivative),
-    sc.psi: (0, psi_derivative), sc.polygamma: (1, polygamma_derivative),
-    sc.zeta: (1, zeta_derivative), np.sinc: (0, sinc_of_order), np.i0: (0, i0_derivative),
-    sc.hyp0f1: (1, hyp0f1_derivative), sc.hyp1f1: (2, hyp1f1_derivative),
-    sc.hyp2f1: (3, hyp2f1_derivative), sc.hyperu: (2, hyperu_derivative),
-    sc.jv: (1, jv_derivative), sc.yv: (1, yv_derivative), sc.iv: (1, iv_derivative),
-    sc.kv: (1, kv_derivative), sc.kn: (1, kv_derivative), sc.yn: (1, yv_derivative),
-    sc.j0: (0, j0_derivative), sc.j1: (0, j1_derivative), sc.y0: (0, y0_derivative),
-    sc.y1: (0, y1_derivative), sc.i0: (0, i0_derivative), sc.i1: (0, i1_derivative),
-    sc.k0: (0, k0_derivative), sc.k1: (0, k1_derivative),
-}
-"""Functions with the position of an argument, and their derivatives by it of every order."""
-
-GAMMAS = frozenset({math.gamma, sc.gamma})
-SIGMOIDS = frozenset({sc.expit})
-DETERMINANTS: dict[Any, Any] = {scipy.linalg.det: det_series}
-LOGARITHMS: dict[Any, float] = {sc.xlogy: 0.0, sc.xlog1py: 1.0}
-"""Functions ``x log(y + shift)``, with the shift."""
-
 __all__ = [
-    "DERIVATIVES", "DETERMINANTS", "GAMMAS", "LOGARITHMS", "SIGMOIDS", "composed_series",
-    "expit_series", "gamma_series", "xlogy_series",
+    "composed_series", "expit_series", "gamma_series", "hyp0f1_derivative", "hyp1f1_derivative",
+    "hyp2f1_derivative", "hyperu_derivative", "i0_derivative", "i1_derivative", "iv_derivative",
+    "j0_derivative", "j1_derivative", "jv_derivative", "k0_derivative", "k1_derivative",
+    "kv_derivative", "loggamma_derivative", "polygamma_derivative", "psi_derivative",
+    "sinc_of_order", "xlogy_series", "y0_derivative", "y1_derivative", "yv_derivative",
+    "zeta_derivative",
 ]
