@@ -15,6 +15,7 @@ from typing import Any
 from adcompiler.budget import is_deep
 from adcompiler.cache.store import HEADER_LINES
 from adcompiler.ops.forks import across_forks
+from adcompiler.runtime.reading import unless_it_raises
 
 EMITTED = "adcompiler_emitted."
 """How the names of emitted modules start."""
@@ -76,6 +77,7 @@ def load_module(path: Path | None, text: str, module_name: str) -> types.ModuleT
     return module
 
 
+@unless_it_raises(False)
 def is_being_imported(module: types.ModuleType) -> bool:
     """Say whether a module is locked by a thread that imports it."""
     return bool(getattr(getattr(module, "__spec__", None), "_initializing", False))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import textwrap
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+
+from adcompiler.frontend.depth import lines_of
 
 MOST = 4
 """So many arrays are told of."""
@@ -64,8 +65,8 @@ def extents_named(
     ``values`` are those of the variables that emitted code has.
     """
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
-    except (OSError, TypeError, SyntaxError):
+        tree = ast.parse(textwrap.dedent("".join(lines_of(code))))
+    except SyntaxError:
         return {}
     assigned = {
         node.id for node in ast.walk(tree)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
+import tokenize
 from collections.abc import Callable
+from types import CodeType
 from typing import Any, TypeVar
 
 from adcompiler.budget import deeply
@@ -39,17 +42,31 @@ def compiling(function: Any, work: Callable[[], T]) -> T:
     return deeply(guarded)
 
 
+def lines_of(code: CodeType) -> list[str]:
+    """Return the lines of a function or class, none where its file is not there.
+
+    ``inspect.getsource`` would ask every module that is loaded whether it is that of the file, and
+    some of these are proxies that raise.
+    """
+    lines = linecache.getlines(code.co_filename)[max(code.co_firstlineno - 1, 0):]
+    try:
+        return inspect.getblock(lines) if lines else []
+    except (SyntaxError, tokenize.TokenError):
+        return []
+
+
 def deepest(function: Callable[..., Any]) -> Finding:
     """Return what to report of a function that is nested too deeply to be compiled."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     file = "<unknown>" if code is None else code.co_filename
-    line, column, depth, what = 1 if code is None else code.co_firstlineno, 0, 0, "calls"
+    line = first = 1 if code is None else code.co_firstlineno
+    column, depth, what = 0, 0, "calls"
     text = ""
     try:
-        lines, first = inspect.getsourcelines(function)
+        lines = [] if code is None else lines_of(code)
         tree = ast.parse(inspect.cleandoc("\n" + "".join(lines)))
-    except (OSError, TypeError, SyntaxError, RecursionError, MemoryError):
-        lines, first, tree = [], line, ast.Module([], [])
+    except (SyntaxError, RecursionError, MemoryError):
+        lines, tree = [], ast.Module([], [])
     exits = most_exits(tree)
     if exits is not None:
         left, count = exits
