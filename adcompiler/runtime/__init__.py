@@ -1,4 +1,4 @@
-"""The only code that emitted modules import: NumPy and nothing else."""
+"""What emitted modules import of the compiler: it needs NumPy and nothing else."""
 
 from adcompiler.runtime.aliases import AliasedError, apart, holds_once
 from adcompiler.runtime.broadcasting import (

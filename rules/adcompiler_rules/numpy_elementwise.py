@@ -8,7 +8,9 @@ import scipy  # its subpackages are imported when they are first asked for
 from adcompiler.rulekit import Call, Domain, alias, call, facts, rrule, scalar_rule
 from adcompiler.runtime import project
 from adcompiler.runtime.elementwise import sinc_derivative
+from adcompiler_rules.compositions import composed
 from adcompiler_rules.kernels.reductions import choose_adjoint, select_adjoint
+from adcompiler_rules.kernels.scipy_series import i0_derivative, sinc_of_order
 from adcompiler.runtime.shaping import like
 
 # --- complex numbers ------------------------------------------------------------------------------
@@ -267,3 +269,6 @@ alias(np.ndarray.real, np.real)
 alias(np.ndarray.imag, np.imag)
 alias(np.ndarray.clip, np.clip)
 alias(np.ndarray.choose, np.choose)
+
+facts(np.sinc, recurrence=composed(sinc_of_order))
+facts(np.i0, recurrence=composed(i0_derivative))

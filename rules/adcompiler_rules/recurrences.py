@@ -18,10 +18,6 @@ from adcompiler.runtime.series_algebra import (
     cholesky_series, cumprod_series, det_series, polyval_series, prod_series, solution_series,
 )
 
-from adcompiler_rules.kernels.scipy_series import (
-    composed_series, gamma_series, i0_derivative, loggamma_derivative, sinc_of_order,
-)
-
 LOG_2, LOG_10 = math.log(2.0), math.log(10.0)
 
 
@@ -33,12 +29,6 @@ def unary(series: Any, *constants: float) -> Recurrence:
 def root(exponent: float) -> Recurrence:
     """Return the recurrence of a power of one argument."""
     return Recurrence(power_series, ("x", "dx", exponent, "result"))
-
-
-def composed(derivative: Any, place: int = 0) -> Recurrence:
-    """Return that of a function whose derivatives of every order by one argument are known."""
-    return Recurrence(
-        composed_series, (derivative, place, "args", "d", "result"), first="real", place=place)
 
 
 BINARY = ("x", "dx?", "y", "dy", "result")
@@ -74,7 +64,3 @@ facts(np.linalg.solve, recurrence=Recurrence(solution_series, EITHER))
 facts(np.polyval, recurrence=Recurrence(polyval_series, BINARY, first="array"))
 facts(np.prod, recurrence=Recurrence(prod_series, ("x", "dx", "axis")))
 facts(np.cumprod, recurrence=Recurrence(cumprod_series, ("x", "dx", "axis")))
-facts(math.gamma, recurrence=Recurrence(gamma_series, first="real"))
-facts(math.lgamma, recurrence=composed(loggamma_derivative))
-facts(np.sinc, recurrence=composed(sinc_of_order))
-facts(np.i0, recurrence=composed(i0_derivative))

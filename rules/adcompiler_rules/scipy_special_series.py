@@ -5,6 +5,7 @@ from __future__ import annotations
 import scipy.special as sc
 
 from adcompiler.rulekit import Recurrence, facts
+from adcompiler_rules.compositions import composed
 from adcompiler_rules.kernels.scipy_series import (
     expit_series, gamma_series, hyp0f1_derivative, hyp1f1_derivative, hyp2f1_derivative,
     hyperu_derivative, i0_derivative, i1_derivative, iv_derivative, j0_derivative, j1_derivative,
@@ -12,7 +13,7 @@ from adcompiler_rules.kernels.scipy_series import (
     polygamma_derivative, psi_derivative, xlogy_series, y0_derivative, y1_derivative,
     yv_derivative, zeta_derivative,
 )
-from adcompiler_rules.recurrences import EITHER, composed
+from adcompiler_rules.recurrences import EITHER
 
 facts(sc.gamma, recurrence=Recurrence(gamma_series, first="real"))
 facts(sc.expit, recurrence=Recurrence(expit_series, first="real"))

@@ -15,10 +15,12 @@ import scipy  # its subpackages are imported when they are first asked for
 
 import adcompiler_rules.recurrences
 import adcompiler_rules.slopes  # noqa: F401
-from adcompiler.rulekit import Call, call, non_differentiable, rrule, scalar_rule
+from adcompiler.rulekit import Call, Recurrence, call, facts, non_differentiable, rrule, scalar_rule
 from adcompiler.runtime import project
 from adcompiler.runtime.kinks import first_derivative
 from adcompiler.runtime.sequences import like, scale, scale_other_products, spread
+from adcompiler_rules.compositions import composed
+from adcompiler_rules.kernels.scipy_series import gamma_series, loggamma_derivative
 
 ANY = (-2.0, 2.0)
 POSITIVE = (0.2, 3.0)
@@ -216,6 +218,8 @@ scalar_rule(math.erf, lambda x: TWO_OVER_ROOT_PI * math.exp(-x * x), domain=ANY)
 scalar_rule(math.erfc, lambda x: -TWO_OVER_ROOT_PI * math.exp(-x * x), domain=ANY)
 scalar_rule(math.gamma, lambda x, y: y * float(scipy.special.digamma(x)), domain=_gamma_calls)
 scalar_rule(math.lgamma, lambda x: float(scipy.special.digamma(x)), domain=_gamma_calls)
+facts(math.gamma, recurrence=Recurrence(gamma_series, first="real"))
+facts(math.lgamma, recurrence=composed(loggamma_derivative))
 
 # --- sums and products of sequences --------------------------------------------------------------
 

@@ -69,7 +69,7 @@ def functions_by_module() -> Table:
     functions |= {other for other, target in REGISTRY.aliases() if REGISTRY.has_rules(target)}
     for function in functions:
         name = public_name(function)
-        if name.startswith("adcompiler."):
+        if name.startswith(("adcompiler.", "adcompiler_rules.")):
             continue
         module, short = split(name)
         found[module][short] = function
