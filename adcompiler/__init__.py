@@ -96,9 +96,17 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"adcompiler.{name}")
     if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{meant(name)}")
     value = globals()[name] = getattr(import_module(f"adcompiler.{_HOME[name]}"), name)
     return value
+
+
+def meant(name: str) -> str:
+    """Return the end of a message about a name that is not here: what may have been meant."""
+    if name.startswith("_"):
+        return ""  # Python asks for these
+    known = [*__all__, *_MODULES]
+    return str(import_module("adcompiler.api.keywords").unknown_name(name, known))
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -12,7 +12,7 @@ from adcompiler.api.argnums import Asked, of_call
 from adcompiler.api.composed import ComposedDerivative
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
-from adcompiler.api.keywords import suggesting
+from adcompiler.api.keywords import needs_arguments, suggesting
 from adcompiler.dispatch import Options, holds_floats
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.frames import with_users_frames
@@ -40,6 +40,10 @@ def jvp(
     change. ``backend`` is that of ``grad``. Raises UnsupportedError or MissingRuleError before
     anything runs.
     """
+    if not isinstance(primals, (tuple, list)):
+        raise TypeError(
+            f"jvp takes the arguments and their tangents in tuples: write jvp(f, (x,), (v,)); the "
+            f"arguments are {described(primals)} here")
     primals = tuple(primals)
     wanted, given = chosen(primals, tangents, of_call(argnums, primals))
     value, along = pushed(function, wanted, backend)(*primals, **kwargs)(*given)
@@ -60,6 +64,7 @@ def linearize(
     saved (see the page on modes), the pushforward computes the value again each time, from copies
     of the arguments made now.
     """
+    needs_arguments("linearize", function, primals, kwargs)
     asked: Any = of_call(argnums, primals)
     wanted = tuple(range(len(primals))) if asked is None else as_tuple(asked)
     inside = tuple(asked is not None or holds_floats(x) for x in primals[: len(wanted)])

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, overload
 from adcompiler.api.argnums import Asked, of_call, stated
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import EmittedDerivative, kept_derivative
-from adcompiler.api.keywords import suggesting
+from adcompiler.api.keywords import needs_arguments, suggesting
 from adcompiler.compile.modes import ROWS, named
 from adcompiler.dispatch import Options, differentiated_by_default
 from adcompiler.dispatch.frames import with_users_frames
@@ -125,6 +125,7 @@ def vjp(
     times, from any thread. ``strict_primal``, ``debug`` and ``fallback`` are
     those of ``grad``, and so is ``backend``: native loops compute the value again in each pullback.
     """
+    needs_arguments("vjp", function, args, kwargs)
     default = None
     asked: Any = of_call(argnums, args)
     if asked is None:

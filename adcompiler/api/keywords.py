@@ -1,14 +1,18 @@
-"""What operators say of keywords that they do not have."""
+"""What is said of keywords, arguments and names that other systems have."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import re
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
+from adcompiler.dispatch.arguments import described
 from adcompiler.errors import suggestion
+from adcompiler.ops.homes import display_name
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,13 +26,49 @@ MEANT = {
     "reduce_axes": "take the gradient of a sum",
 }
 """What to write instead of keywords that other systems have."""
+NAMES = {
+    "gradient": "grad(f)(x) is the gradient of f at x",
+    "jit": "nothing has to be compiled by hand; compiled(f) and backend='native' make machine code",
+    "pmap": "adcompiler.parallel runs derivatives in several processes",
+    "custom_vjp": "rrule registers the derivative of a function",
+    "custom_jvp": "frule registers the derivative of a function along tangents",
+    "custom_gradient": "rrule registers the derivative of a function",
+    "primitive": "rrule registers the derivative of a function",
+    "defvjp": "rrule registers the derivative of a function",
+    "defjvp": "frule registers the derivative of a function along tangents",
+    "stop_grad": "stop_gradient(x) is x, without a derivative",
+    "detach": "stop_gradient(x) is x, without a derivative",
+    "numpy": "the functions are those of NumPy itself: import numpy as np",
+    "lax": "loops and branches are those of Python",
+    "tensor": "arrays are those of NumPy",
+    "Tensor": "arrays are those of NumPy",
+    "backward": "grad(f)(x) returns the gradient",
+    "remat": "checkpoint(f) computes again what it does not keep",
+    "make_jaxpr": "grad(f).source is the code of the derivative",
+    "check_grads": "adcompiler.testing and `adcompiler check` compare derivatives with differences",
+}
+"""What to use instead of what other systems have, by the names that it has there."""
 
 
 def suggesting(operator: Callable[P, R]) -> Callable[P, R]:
-    """Return an operator that says what may have been meant by a keyword that it does not have."""
+    """Return an operator that says what may have been meant where it is called as no operator is.
+
+    It has been given a keyword that it does not have, or the arguments of the function.
+    """
+    chooses = {"argnums", "argnum"} & set(list(inspect.signature(operator).parameters)[1:2])
 
     @functools.wraps(operator)
     def calling(*args: P.args, **kwargs: P.kwargs) -> R:
+        if args and args[0] is not None and not callable(args[0]):
+            raise TypeError(
+                f"{operator.__name__} takes a function, not {described(args[0])}: write "
+                f"{operator.__name__}(f)(x)")
+        if chooses and len(args) > 1 and not names_arguments(args[1]):
+            name = display_name(args[0]).rpartition(".")[2]
+            raise TypeError(
+                f"{operator.__name__}({name}) returns a function: write "
+                f"{operator.__name__}({name})(x). What else it takes, {', '.join(chooses)}, is the "
+                f"position or name of an argument, not {described(args[1])}")
         try:
             return operator(*args, **kwargs)
         except TypeError as error:
@@ -42,3 +82,30 @@ def suggesting(operator: Callable[P, R]) -> Callable[P, R]:
             raise TypeError(found[0] + meant) from None
 
     return calling
+
+
+def names_arguments(value: Any) -> bool:
+    """Say whether a value may be what ``argnums`` takes: positions, names, None or ``...``."""
+    if isinstance(value, (tuple, list)):
+        return all(map(names_arguments, value))
+    return value is None or value is ... or isinstance(value, (str, int, np.integer))
+
+
+def needs_arguments(
+    operator: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """Raise TypeError where an operator at given arguments is called without any."""
+    if args or kwargs or not callable(function):
+        return
+    try:
+        inspect.signature(function).bind()
+    except (TypeError, ValueError):
+        name = display_name(function).rpartition(".")[2]
+        raise TypeError(
+            f"{operator} takes the arguments, too: write {operator}({name}, x), which returns the "
+            "value there, and a function") from None
+
+
+def unknown_name(name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about a name that adcompiler does not have."""
+    return f"; {NAMES[name]}" if name in NAMES else suggestion(name, known)

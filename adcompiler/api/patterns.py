@@ -11,6 +11,7 @@ import numpy as np
 
 from adcompiler.api.argnums import Asked, of_call
 from adcompiler.api.fallback import users_level
+from adcompiler.api.keywords import needs_arguments
 from adcompiler.api.pattern_programs import (
     Argnums, at_steps, lines_of, located, patterns_of,
 )
@@ -69,6 +70,7 @@ def jacobian_sparsity(
     Raises UnsupportedError for code that cannot be followed, TypeError for arguments that carry no
     derivative, ValueError for an unknown mode.
     """
+    needs_arguments("jacobian_sparsity", function, args, kwargs)
     asked: Any
     function, asked = as_called(function, args, kwargs, of_call(argnums, args))
     if detector is not None:
