@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from adcompiler.api.primal import compiled
     from adcompiler.api.seeds import batched_jvp, batched_vjp
     from adcompiler.api.texts import compile_text
+    from adcompiler.api.second_products import (
+        gnvp, hessian_diagonal, laplacian, linear_transpose,
+    )
     from adcompiler.api.taylor import jet, nth_derivative, taylor
     from adcompiler.api.vmapping import vmap
     from adcompiler.errors import (
@@ -45,19 +48,21 @@ __all__ = [
     "apply_rrule", "augmented_primal", "batched_jvp", "batched_vjp", "bilinear", "bump",
     "checkpoint", "checkpoint_loop", "classify", "clear_new_rule_hooks", "color", "compile_text",
     "compiled", "complex_jacobian", "derivative", "elementwise_grad", "external", "facts", "fmad",
-    "frule", "grad", "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept",
-    "jacfwd", "jacobian", "jacobian_sparsity", "jacrev", "jet", "jvp", "lagrangian", "linear",
-    "linearize", "no_grad", "non_differentiable", "nth_derivative", "on_new_rule", "opt_out",
-    "preprocess", "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule",
-    "sensitivity", "source", "sparse_hessian", "sparse_jacobian", "stop_gradient", "taylor",
-    "unionise", "value_and_grad", "value_and_sparse_jacobian", "vhp", "vjp", "vmap",
+    "frule", "gnvp", "grad", "hessian", "hessian_diagonal", "hessian_sparsity",
+    "holomorphic_derivative", "hvp", "intercept", "jacfwd", "jacobian", "jacobian_sparsity",
+    "jacrev", "jet", "jvp", "lagrangian", "laplacian", "linear", "linear_transpose", "linearize",
+    "no_grad", "non_differentiable", "nth_derivative", "on_new_rule", "opt_out", "preprocess",
+    "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule", "sensitivity", "source",
+    "sparse_hessian", "sparse_jacobian", "stop_gradient", "taylor", "unionise", "value_and_grad",
+    "value_and_sparse_jacobian", "vhp", "vjp", "vmap",
 ]
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "api.operators": (
         "Derivative", "batched_jvp", "batched_vjp", "compiled", "complex_jacobian", "derivative",
-        "elementwise_grad", "fmad", "grad", "hessian", "holomorphic_derivative", "hvp", "jacfwd",
-        "jacobian", "jacrev", "jet", "jvp", "linearize", "nth_derivative", "source", "taylor",
+        "elementwise_grad", "fmad", "gnvp", "grad", "hessian", "hessian_diagonal",
+        "holomorphic_derivative", "hvp", "jacfwd", "jacobian", "jacrev", "jet", "jvp", "laplacian",
+        "linear_transpose", "linearize", "nth_derivative", "source", "taylor",
         "value_and_grad", "vhp", "vjp", "vmap",
     ),
     "api.patterns": ("hessian_sparsity", "jacobian_sparsity"),

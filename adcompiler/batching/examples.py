@@ -27,7 +27,7 @@ from adcompiler.analyses.purity import checks, is_destructive
 from adcompiler.ops.facts import NUMBERS as TOTAL
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.runtime import add, add_at, as_gradient, project
+from adcompiler.runtime import add, add_at, as_cotangent, as_gradient, project
 from adcompiler.runtime.batches import unbroadcast_each
 from adcompiler.typed.builder import Builder
 
@@ -127,6 +127,10 @@ class ExampleBatcher(Batcher):
             return self.of_elements(target, function, rhs, origin)
         if function in (project, as_gradient) and self.depends(args[1]):
             return self.as_of(args[0], args[1], function is as_gradient, origin)
+        if function is as_cotangent and all(
+            isinstance(self.type(a), (t.Scalar, t.Array)) for a in args
+        ) and self.rank(args[0]) == self.rank(args[1]):
+            return Call(rhs.func, tuple(self.expanded(a, origin) for a in args))
         found = None
         if not rhs.kwargs and len(args) == 2:
             found = self.of_matrices(meaning(rhs), args, origin)

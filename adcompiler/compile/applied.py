@@ -36,7 +36,7 @@ def applied(
         else:
             args.append(Star(param.var) if param.kind == STAR else param.var)
     primal, value = Const(python_function), Var("value")
-    name = f"{function.name}_{operator}"
+    name = f"{function.name}_{operator.replace('_', '')}"
     if operator in AT_ONCE:
         if tuple(wrt) != (0,) or any(parts) or not single or params[0].kind in (NAMED, STARS):
             raise ArgumentsError(f"{operator} is with respect to the first argument, a whole one")

@@ -164,6 +164,11 @@ ROWS = (
         "hvp", "the Hessian's product with a tangent", applied_as("product of the Hessian", 1),
         "tangents", operator="hvp",
     ),
+    Mode(
+        "hessian_diagonal", "the diagonal of the Hessian", applied_as("diagonal of the Hessian"),
+        operator="hessian_diagonal",
+    ),
+    Mode("laplacian", "the Laplacian", applied_as("Laplacian"), operator="laplacian"),
 )
 
 MODES: dict[str, Mode] = {mode.name: mode for mode in ROWS}

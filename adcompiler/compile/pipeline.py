@@ -117,7 +117,7 @@ class Request:
                 self.for_loops or BACKENDS[self.backend].write is not None, self.parallel,
                 self.mode in ("forward", "linearize"), self.mode == "taylor", self.by_entries,
                 self.by_symmetry, self.masked, self.careful, bool(MODES[self.mode].halves),
-                self.mode == "primal",
+                self.mode == "primal" or bool(MODES[self.mode].operator),
             ),
         )
         self.budget.relied.append(unit.relied)

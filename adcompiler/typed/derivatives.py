@@ -31,6 +31,9 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "hessian": ("argnums", "mode", "out"),
     "nth_derivative": ("n",),
     "jet": ("order",),
+    "hessian_diagonal": ("argnum",),
+    "laplacian": ("argnum",),
+    "gnvp": ("loss",),
     "hvp": ("mode",),
     "vhp": (),
     "vmap": ("in_axes", "out_axes"),
@@ -40,7 +43,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 NONE_IS_SAID = frozenset({"in_axes", "out_axes"})
 """Options for which None says something else than their default."""
 
-AT_ONCE = frozenset({"vjp", "forward", "linearize", "hvp", "vhp"})
+AT_ONCE = frozenset({"vjp", "forward", "linearize", "hvp", "vhp", "gnvp"})
 """Modes whose makers are given the arguments of the function, too."""
 
 ONLY_OUTSIDE: dict[Any, str] = {}

@@ -82,10 +82,10 @@ facts(*named("numpy", """
 """), of_form=True)
 facts(np.where, np.real, np.imag, np.ndarray.conj, np.ndarray.conjugate, axes="each")
 facts(np.copy, np.ndarray.copy, np.array, np.asarray, np.ascontiguousarray, np.zeros_like,
-      np.linalg.inv, np.linalg.det, np.linalg.cholesky, axes="alike")
+      axes="alike")
 facts(np.flip, np.sum, np.mean, np.max, np.amax, np.min, np.amin, np.prod, np.any, np.all, np.std,
       np.var, np.ptp, np.linalg.norm, axes="along all")
-facts(np.roll, np.cumsum, np.repeat, np.argmax, np.argmin, axes="in order")
+facts(np.roll, np.cumsum, np.repeat, axes="in order")
 facts(np.diff, np.squeeze, axes="along")
 facts(np.concatenate, np.stack, axes="joins")
 facts(np.linalg.solve, axes="columns")

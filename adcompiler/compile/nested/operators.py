@@ -15,6 +15,7 @@ from adcompiler.compile.nested import entries
 from adcompiler.compile.nested.asked import Asked, first_accepted
 from adcompiler.compile.nested.halves import Half, gradient_apart, half
 from adcompiler.compile.nested.mapping import mapped
+from adcompiler.compile.nested.second import diagonal, gauss_newton
 from adcompiler.compile.nested.trees import Leaf, NoStructure, form_of, function_of_text, leaves_of
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin
@@ -398,6 +399,9 @@ OPERATORS: dict[str, Callable[[Asked], Atom]] = {
     "hvp": along,
     "vhp": along,
     "vmap": mapped,
+    "hessian_diagonal": diagonal,
+    "laplacian": diagonal,
+    "gnvp": gauss_newton,
     "sparse_jacobian": refused,
     "sparse_hessian": refused,
 }
