@@ -8,7 +8,8 @@ import sysconfig
 import traceback
 import types
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from contextlib import suppress
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from adcompiler.ir.nodes import Block, Const, Function, Origin, Param
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.aliases import overlap
 from adcompiler.runtime.records import is_record, record
+from adcompiler.runtime.unfit import Unfit, UnfitError
 from adcompiler.sparsity.dependences import layouts
 from adcompiler.sparsity.dependences.values import DecisionError
 from adcompiler.sparsity.interpreter.generic import Origins, generic
@@ -100,12 +102,21 @@ class Patterns:
         request = Request(
             target, kinds, self.forms.wrt, "vjp", parts=(), single=False, by_entries=True)
         with reported(target):
-            return self.written(request)
+            unit = request.unit()
+            try:
+                return self.written(request, unit)
+            except UnsupportedError:
+                if not unit.calls.sparse:
+                    raise
+                with suppress(UnsupportedError):  # matrices of constants, which SciPy makes
+                    again = replace(request, by_entries=False)
+                    return self.written(again, again.unit())
+                raise
 
-    def written(self, request: Request) -> Compiled:
+    def written(self, request: Request, unit: Unit) -> Compiled:
         """Return the pattern program that is asked for."""
         target = request.function
-        unit, typed = typed_function(request.unit(), lower(target), request)
+        unit, typed = typed_function(unit, lower(target), request)
         refuse(unit)
         params = tuple(Param(var, 1) for var in (*typed.params, *unit.relied.captured.values()))
         written = [it for it in typed.written if it.var in typed.params]
@@ -204,6 +215,8 @@ class Patterns:
         except (Refusal, DecisionError) as refusal:
             programs = [program, *compiled.callees.values()]
             raise UnsupportedError([located(refusal, programs, self.forms)]) from None
+        except Unfit as unfit:
+            raise UnfitError(str(unfit)) from None
         return (tuple(finals) if compiled.is_in_place else value), inputs, machine
 
 

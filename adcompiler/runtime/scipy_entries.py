@@ -188,6 +188,34 @@ def selected_places(rows: Any, columns: Any, shape: Any, index: Any) -> tuple[An
     return chosen, np.repeat(inside[0], counts), np.repeat(inside[1], counts), sizes(part)
 
 
+def filled_size(shape: Any) -> tuple[int, int]:
+    """Return the shape of a matrix that is to be filled; raises as SciPy does."""
+    return sizes(scipy.sparse.lil_matrix(shape))
+
+
+def filled_place(i: Any, j: Any, shape: Any) -> int:
+    """Return the number of an element, row by row; IndexError if it is outside."""
+    for index, count, what in ((i, shape[0], "row"), (j, shape[1], "column")):
+        if not -count <= index < count:
+            raise IndexError(f"{what} index ({index}) out of bounds")
+    return int(i % shape[0]) * int(shape[1]) + int(j % shape[1])
+
+
+def filled_places(index: Any, shape: Any) -> tuple[list[int], tuple[int, ...]]:
+    """Return the numbers of the elements at an index, and its shape; raises as NumPy does."""
+    one, other = index if isinstance(index, tuple) else (index, slice(None))
+    rows, columns = np.arange(shape[0])[one], np.arange(shape[1])[other]
+    if isinstance(one, slice) or isinstance(other, slice):
+        rows, columns = np.reshape(rows, (-1, 1)), np.reshape(columns, (1, -1))
+    places = rows * np.int64(shape[1]) + columns
+    return places.reshape(-1).tolist(), np.atleast_2d(places).shape
+
+
+def filled_coordinates(places: Any, shape: Any) -> Places:
+    """Return the rows and columns of elements that are given by their numbers."""
+    return np.divmod(np.asarray(places, np.intp), shape[1])
+
+
 def entries_of(matrix: Any) -> tuple[Any, Any, Any, Any]:
     """Return values, rows, columns and shape of a sparse matrix or array of SciPy."""
     coo = matrix.tocoo()

@@ -17,7 +17,7 @@ X = np.array([2.0, 3.0, 4.0])
 def matrix_in_a_loop(x):
     a = sp.lil_matrix((3, 3))
     for k in range(3):
-        a[k, k] = x[k]
+        a.setdiag(x[k : k + 1], k)
     return np.sum(spsolve(a.tocsc(), np.ones(3)))
 
 
@@ -40,7 +40,7 @@ def numbers_in_a_loop(x):
     return np.sum(spsolve(a.tocsc(), np.ones(3)) * x)
 
 
-MAY_WRITE = r"(_set_intXint|__setitem__)\(\) has no rule, and may write into the array or container"
+REFUSED = r"`setdiag` of a lil_matrix|a recursive call writes into a container"
 
 
 @pytest.mark.parametrize("function", [matrix_in_a_loop, matrix_in_a_recursion])
@@ -48,7 +48,7 @@ def test_matrices_that_are_filled_are_refused(function: Any) -> None:
     for derive in (
         lambda: grad(function)(X), lambda: vjp(function, X), lambda: jvp(function, (X,), (X,)),
     ):
-        with pytest.raises(UnsupportedError, match=MAY_WRITE):
+        with pytest.raises(UnsupportedError, match=REFUSED):
             derive()
 
 

@@ -233,15 +233,13 @@ class Run:
             found = self.called_with_numbers(function, args)
             if found is not None:
                 return found
-        direct = False
-        for arg in args:
-            if type(arg) in LITTLE_KNOWN:
-                direct = True
-                break
-        if not direct:
+        if not any(type(arg) in LITTLE_KNOWN for arg in args):
             if hashable(function) and function in STRUCTURAL:
                 return function(*args, **kwargs)
-            if not has_dependents(args) and not (kwargs and has_dependents(dict(kwargs))):
+            asked = args
+            if args and type(args[0]) is dict and transfer_of(function) == "contains":
+                asked = args[1:]  # whatever the values are
+            if not has_dependents(asked) and not (kwargs and has_dependents(dict(kwargs))):
                 return self.concrete(function, args, kwargs)
         self.doubts += 1
         return self.transferred(find_transfer(function), function, args, kwargs)

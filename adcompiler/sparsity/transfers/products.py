@@ -6,6 +6,7 @@ import operator
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.values import (
@@ -104,6 +105,9 @@ def aligned(array: Any, letters: str, order: str, extents: dict[str, int]) -> An
 @transfer("matmul")
 def matrix_product(run: Run, function: Any, a: Any, b: Any, **kwargs: Any) -> Any:
     """``a @ b``, stacks of matrices broadcast."""
+    for matrix, method, given in ((a, "__matmul__", (a, b)), (b, "__rmatmul__", (b, a))):
+        if issparse(matrix):
+            return run.call(getattr(type(matrix), method), given, {})
     a, b = as_numbers(run, (a, b))
     if unknown(a, b):
         return dense(run, function, a, b)

@@ -188,7 +188,8 @@ def installed() -> tuple[str, ...]:
     return directories("purelib", "platlib")
 
 
-SUBSTITUTES = ("adcompiler.runtime.substitutes", "adcompiler.runtime.scipy_matrices")
+SUBSTITUTES = tuple(
+    f"adcompiler.runtime.{name}" for name in ("substitutes", "scipy_matrices", "scipy_filled"))
 """Modules of the runtime whose classes and functions are compiled as a user's are."""
 COMPILED = frozenset({
     "adcompiler.runtime.elementwise", "adcompiler.runtime.sequences", f"{KERNELS}.reductions",

@@ -40,10 +40,23 @@ def forms() -> Any:
     return scipy_matrices
 
 
+def filled_forms() -> Any:
+    """Return the classes of matrices that are filled element by element, by those of SciPy."""
+    from adcompiler.runtime.scipy_filled import FILLED  # which has SciPy's
+
+    return FILLED
+
+
 def is_entries(type_: t.Type) -> bool:
     """Say whether a value is a sparse matrix as entries."""
     return isinstance(type_, t.Object) and type_.cls.__module__ == (
         "adcompiler.runtime.scipy_matrices") and type_.field("_rows") is not None
+
+
+def is_filled(type_: t.Type) -> bool:
+    """Say whether a value is a sparse matrix that is filled element by element."""
+    return isinstance(type_, t.Object) and type_.cls.__module__ == (
+        "adcompiler.runtime.scipy_filled")
 
 
 def is_whole(type_: t.Type) -> bool:
@@ -60,7 +73,8 @@ def call_sparse(
     if module is None or not hashable(value) or any(isinstance(arg, Star) for arg in args):
         return None
     types = [s.unit.type(arg) for arg in args]
-    about = value in makers() or any(is_entries(one) or is_whole(one) for one in types)
+    about = value in makers() or any(
+        is_entries(one) or is_whole(one) or is_filled(one) for one in types)
     if not about:
         return None
     s.unit.calls.sparse = True
@@ -80,6 +94,18 @@ def call_with_entries(
     maker: Maker | None = makers().get(value)
     if maker is not None:
         return maker(s, value, args, dict(kwargs), origin)
+    of = types[0] if len(types) > 1 else None
+    if isinstance(of, t.Object) and is_filled(of) and not is_element(s, args[1]):
+        if value is getattr(of.cls, "__getitem__", None):
+            refuse_use(s, f"a part of a {module.STAND_FOR[of.cls].__name__}", origin)
+            return UNDEF
+        if value is getattr(of.cls, "__setitem__", None):
+            return s.call(s.attribute(args[0], "put_each", origin), args[1:], {}, origin, name)
+    if any(map(is_filled, types)) and (
+        value in ARITHMETIC or root_module(value) in ("scipy", "numpy")
+    ):
+        args = [compressed(s, arg, origin) for arg in args]
+        return s.call(func, args, kwargs, origin, name)
     if value in ARITHMETIC and not kwargs and len(args) == 2:
         return call_arithmetic(s, value, args, origin, name)
     if value in module.SYSTEMS and is_entries(types[0]):
@@ -106,6 +132,7 @@ def makers() -> dict[Any, Maker | None]:
             **{getattr(sparse, one): make_diagonals for one in ("diags", "diags_array")
                if hasattr(sparse, one)},
             sparse.spdiags: make_of_table, sparse.kron: make_kron,
+            **dict.fromkeys(filled_forms(), make_filled),
         }
     return found or {}
 
@@ -128,7 +155,7 @@ def make_matrix(
         key: atom for key, atom in given.items() if key in ("shape", "dtype")}
     first = given.get("arg1", UNDEF)
     type_ = s.unit.type(first)
-    if is_entries(type_):
+    if is_entries(type_) or is_filled(type_):
         method = s.attribute(first, "as_form", origin)
         made = s.call(method, [form], {}, origin, "matrix")
         if "dtype" not in kept:
@@ -146,6 +173,21 @@ def make_matrix(
         return s.call(
             Const(module.from_compressed), [form, by_rows, first], kept, origin, "matrix")
     return None
+
+
+def make_filled(
+    s: Writer, cls: Any, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+) -> Atom | None:
+    """Write ``lil_matrix((m, n))`` and its kin of floats; None of another matrix or dtype."""
+    given = dict(zip(("arg1", "shape", "dtype"), args, strict=False)) | kwargs
+    type_, dtype = s.unit.type(given.get("arg1", UNDEF)), given.get("dtype", Const(None))
+    if given.keys() - {"arg1", "dtype"} or not isinstance(dtype, Const) or (
+        dtype.value not in (None, float, np.float64, "d", "float", "float64")
+    ) or not (isinstance(type_, t.Tuple) and len(type_.items) == 2 and all(
+        isinstance(item, t.Scalar) for item in type_.items)
+    ):
+        return None
+    return s.call(live_class(s, filled_forms()[cls]), [given["arg1"]], {}, origin, "matrix")
 
 
 def make_diagonals(
@@ -294,6 +336,20 @@ def as_entries(s: Writer, matrix: Atom, origin: Origin) -> Atom:
     return s.call(Const(module.from_whole), [form, matrix], {}, origin, "matrix")
 
 
+def is_element(s: Writer, index: Atom) -> bool:
+    """Say whether an index of a matrix is that of one element."""
+    type_ = s.unit.type(index)
+    return isinstance(type_, t.Tuple) and len(type_.items) == 2 and all(
+        isinstance(item, t.Scalar) for item in type_.items)
+
+
+def compressed(s: Writer, value: Atom, origin: Origin) -> Atom:
+    """Return the entries of a matrix that is filled element by element; others as they are."""
+    if isinstance(value, Star) or not is_filled(s.unit.type(value)):
+        return value
+    return s.call(s.attribute(value, "tocsr", origin), [], {}, origin, "matrix")
+
+
 def wholly(s: Writer, value: Atom, origin: Origin) -> Atom:
     """Return a matrix of SciPy for entries, which has no derivative; other values as they are."""
     if not is_entries(s.unit.type(value)):
@@ -320,7 +376,7 @@ def format_of(type_: t.Type) -> str:
 
 def refuse_part(s: Writer, type_: t.Type, name: str, origin: Origin) -> bool:
     """Report an attribute of entries that is not there, or that is assigned."""
-    if not is_entries(type_):
+    if not is_entries(type_) and not is_filled(type_):
         return False
     assert isinstance(type_, t.Object)
     refuse_use(s, f"`{name}` of a {forms().STAND_FOR[type_.cls].__name__}", origin)

@@ -1,0 +1,115 @@
+"""Sparse matrices that are filled element by element: patterns, first and second derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import spsolve
+
+from adcompiler import (
+    UnsupportedError, grad, jacobian, jacobian_sparsity, sparse_hessian, sparse_jacobian,
+)
+
+U = np.array([0.5, 0.8, 1.1, 0.7, 1.5])
+
+
+def jacobian_by_differences(f: Any, u: Any) -> Any:
+    return np.stack([(f(u + d) - f(u - d)) / 2e-6 for d in 1e-6 * np.eye(u.size)], -1)
+
+
+def assembled(K, u):
+    for e in range(len(u) - 1):
+        k = 1.0 + u[e] ** 2
+        K[e, e] += k
+        K[e, e + 1] -= k
+        K[e + 1, e] -= k
+        K[e + 1, e + 1] = K[e + 1, e + 1] + k
+
+
+def residual(u):
+    K = sp.lil_matrix((len(u), len(u)))
+    assembled(K, u)
+    return K.tocsr() @ u
+
+
+def solution(u):
+    n = len(u)
+    K = sp.lil_matrix((n, n), dtype=float)
+    assembled(K, u)
+    K[0, :] = 0.0
+    K[0, 0] = 1.0
+    K[-1, -1] += u[0]
+    return spsolve(K.tocsc(), np.ones(n)) + K.T @ u
+
+
+def of_a_dict(u):
+    K = sp.dok_matrix((len(u), len(u)))
+    for e in range(len(u)):
+        K[e, e - 1] = u[e] * u[e - 1]
+    return sp.csr_matrix(K) @ u + K @ u + np.sum(K.toarray(), axis=1) + K.diagonal()
+
+
+def energy(u):
+    K = sp.dok_matrix((len(u), len(u)))
+    for e in range(len(u) - 1):
+        K[e, e] += 1.0 + u[e] ** 2
+        K[e, e + 1] += u[e]
+    return np.sum((K.tocsr() @ u) ** 2)
+
+
+def of_constants(u):
+    K = sp.lil_matrix((len(u), len(u)))
+    K.setdiag(2.0)
+    K[0, 1] = 3.0
+    return K.tocsr() @ u**2
+
+
+def test_element_by_element_assembly() -> None:
+    for f, entries in ((residual, 13), (solution, 22), (of_a_dict, 10)):
+        expected = jacobian_by_differences(f, U)
+        pattern = jacobian_sparsity(f, U)
+        assert pattern.nnz == entries
+        assert np.all(pattern.toarray() | (np.abs(expected) < 1e-6))
+        assert np.allclose(sparse_jacobian(f)(U).toarray(), expected, atol=1e-6)
+        assert np.allclose(jacobian(f)(U), expected, atol=1e-6)
+
+
+def test_second_derivatives_of_an_assembly() -> None:
+    found = sparse_hessian(energy)(U)
+    assert found.nnz == 13
+    assert np.allclose(
+        found.toarray(), jacobian_by_differences(grad(energy), U), atol=1e-5)
+
+
+def test_scipy_makes_what_is_filled_with_constants() -> None:
+    assert jacobian_sparsity(of_constants, U).nnz == 6
+
+
+def outside(u):
+    K = sp.lil_matrix((3, 3))
+    K[len(u), 0] = u[0]
+    return K.tocsr() @ u[:3]
+
+
+def with_a_diagonal(u):
+    K = sp.lil_matrix((len(u), len(u)))
+    K.setdiag(u)
+    return K.tocsr() @ u
+
+
+def returned(u):
+    K = sp.lil_matrix((3, 3))
+    K[0, 0] = u[0]
+    return K, np.sum(u)
+
+
+def test_other_uses_are_refused_in_the_users_line() -> None:
+    for f, line in ((with_a_diagonal, "K.setdiag(u)"), (returned, "K[0, 0] = u[0]")):
+        with pytest.raises(UnsupportedError) as refused:
+            jacobian_sparsity(f, U)
+        assert line in str(refused.value)
+    with pytest.raises(IndexError, match="row index"):
+        jacobian_sparsity(outside, U)
