@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from adcompiler.runtime import no_grad, stop_gradient
     from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop
     from adcompiler.runtime.external import ExternalFunction, bump, external
+    from adcompiler.runtime.implicit import implicit
     from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity
     from adcompiler.ops.classify import classify
     from adcompiler.api.sparse import sparse_hessian, sparse_jacobian, value_and_sparse_jacobian
@@ -49,12 +50,12 @@ __all__ = [
     "checkpoint", "checkpoint_loop", "classify", "clear_new_rule_hooks", "color", "compile_text",
     "compiled", "complex_jacobian", "derivative", "elementwise_grad", "external", "facts", "fmad",
     "frule", "gnvp", "grad", "hessian", "hessian_diagonal", "hessian_sparsity",
-    "holomorphic_derivative", "hvp", "intercept", "jacfwd", "jacobian", "jacobian_sparsity",
-    "jacrev", "jet", "jvp", "lagrangian", "laplacian", "linear", "linear_transpose", "linearize",
-    "no_grad", "non_differentiable", "nth_derivative", "on_new_rule", "opt_out", "preprocess",
-    "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule", "sensitivity", "source",
-    "sparse_hessian", "sparse_jacobian", "stop_gradient", "taylor", "unionise", "value_and_grad",
-    "value_and_sparse_jacobian", "vhp", "vjp", "vmap",
+    "holomorphic_derivative", "hvp", "implicit", "intercept", "jacfwd", "jacobian",
+    "jacobian_sparsity", "jacrev", "jet", "jvp", "lagrangian", "laplacian", "linear",
+    "linear_transpose", "linearize", "no_grad", "non_differentiable", "nth_derivative",
+    "on_new_rule", "opt_out", "preprocess", "project_to", "pullback_at", "refresh_rules", "rrule",
+    "scalar_rule", "sensitivity", "source", "sparse_hessian", "sparse_jacobian", "stop_gradient",
+    "taylor", "unionise", "value_and_grad", "value_and_sparse_jacobian", "vhp", "vjp", "vmap",
 ]
 
 _HOMES: dict[str, tuple[str, ...]] = {
@@ -84,6 +85,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "runtime": ("no_grad", "stop_gradient"),
     "runtime.checkpoints": ("checkpoint", "checkpoint_loop"),
     "runtime.external": ("ExternalFunction", "bump", "external"),
+    "runtime.implicit": ("implicit",),
     "sparsity.coloring.coloring": ("color",),
     "sparsity.tracing.detectors": ("Global", "Local"),
 }

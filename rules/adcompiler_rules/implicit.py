@@ -66,12 +66,14 @@ def newton_step(multiply, y):
 def refuse_unsolved(operands, step, x):
     """Raise where a solver has failed and Newton's method would lead elsewhere.
 
-    Solvers complain of tolerances that rounding does not allow, too.
+    Solvers complain of tolerances that rounding does not allow, too. ``operands`` may end in how
+    far it may lead.
     """
     if not operands or operands[0]:
         return
     size = 1.0 + np.max(np.abs(x), initial=0.0)
-    if not np.max(np.abs(step()), initial=0.0) <= NEAR * size:
+    near = operands[2] if len(operands) > 2 else NEAR
+    if not np.max(np.abs(step()), initial=0.0) <= near * size:
         raise ValueError(f"the solver has not found a solution, so it has no derivative: "
                          f"{' '.join(str(operands[1]).split())}")
 
