@@ -218,6 +218,21 @@ def test_a_sum_of_one_block_is_the_serial_sum(monkeypatch: pytest.MonkeyPatch) -
     assert gradient.tobytes() == other.tobytes()
 
 
+def dropped(x):
+    y = x[1:] @ x[:-1]
+    y = x[0] * x[1]
+    return y
+
+
+def test_a_sum_that_nobody_reads_is_still_given_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "is_worth_it", lambda loop: True)
+    threads = value_and_grad(dropped, backend="native", parallel=True)
+    came = watched(threads, X)
+    assert close(threads(X), value_and_grad(dropped)(X))
+    assert came == [True]
+    assert "in prange" in threads.source_for(X)
+
+
 def test_no_iteration_at_all() -> None:
     none = np.zeros(0)
     assert close(value_and_grad(pairs, backend="native", parallel=True)(none), (0.0, none))

@@ -36,8 +36,8 @@ def read_by(row: Row) -> set[str]:
         case Use(_, _, args):
             found |= {arg.buffer if isinstance(arg, Flat) else arg
                       for arg in args if isinstance(arg, (str, Flat))}
-        case Spread(function):
-            found.update(function.parameters)
+        case Spread():
+            found |= {row.blocks, *written_by(row)}
     return found
 
 
@@ -49,7 +49,7 @@ def written_by(row: Row) -> tuple[str, ...]:
         case Use():
             return row.writes
         case Spread(function):
-            return function.parameters
+            return (*function.parameters, row.ended, *row.terms, *(part for _, part in row.parts))
     return ()
 
 
