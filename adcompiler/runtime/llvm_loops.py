@@ -55,12 +55,12 @@ compiling = Turns()
 """Held while loops are compiled, but not by what does that on a stack of its own."""
 
 
-class Loops:
+class Loops(Machine):
     """The loops of one function, compiled when they are called."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.names, self.__name__ = function.__globals__, function.__name__
-        self.machine = Machine(self.__name__)
+        super().__init__(function.__name__)
+        self.names = function.__globals__
         self.entries: dict[Any, Callable[..., Any]] = {}
 
     def __call__(self, *args: Any) -> Any:
@@ -77,10 +77,10 @@ class Loops:
 
     def made(self, key: Any) -> Callable[..., Any]:
         """Return the loops for arguments of some types, or what tells why there are none."""
-        if self.machine.source is None or key is None:
+        if self.source is None or key is None:
             return self.refusing(key, "they are given something else than numbers and arrays")
         try:
-            return self.machine.deep_or_not(lambda: self.compiled(key))  # type: ignore[no-any-return]
+            return self.deep_or_not(lambda: self.compiled(key))  # type: ignore[no-any-return]
         except TRANSIENT:
             raise
         except Exception as error:
@@ -88,9 +88,8 @@ class Loops:
 
     def compiled(self, key: Any) -> Callable[..., Any]:
         """Return the loops for arguments of some types."""
-        source = self.machine.source
-        found = self.code(source, key)
-        load_storage(source.store)
+        found = self.code(self.source, key)
+        load_storage(self.source.store)
         called = [self.host(*host) for host in found.hosts]
         made: Callable[..., Any] = engine().function(
             found.code, found.symbol, self.__name__, self, called)
@@ -123,7 +122,7 @@ class Loops:
         refused[self.__name__, key] = reason
 
         def refuse(*args: Any) -> Any:
-            raise self.machine.error(reason)
+            raise self.error(reason)
 
         return refuse
 

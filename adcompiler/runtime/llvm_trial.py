@@ -26,7 +26,7 @@ def f(x, n):
     return True, math.tanh(x[0]), y
 """
 f = Loops(types.FunctionType((lambda: None).__code__, {}, "f"))
-f.machine.source = Source(text, llvm_ir)
+f.source = Source(text, llvm_ir)
 x = np.linspace(0.0, 1.0, 10_000)
 done, number, array = f(x, x.size)
 assert done and np.isclose(number, np.tanh(x[0])) and np.allclose(array, np.exp(x))

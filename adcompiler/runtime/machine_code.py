@@ -28,7 +28,7 @@ class Machine:
     """
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.__name__ = name
         self.function: Any = None
         self.source: Any = None
         self.deeply: Callable[[Work], Any] = at_once
@@ -43,7 +43,7 @@ class Machine:
     def error(self, reason: str) -> NotCompiledError:
         """Return the error that tells why there is no machine code."""
         code = getattr(self.function, "__code__", None)
-        file, line = (self.name, 1) if code is None else (code.co_filename, code.co_firstlineno)
+        file, line = (self.__name__, 1) if code is None else (code.co_filename, code.co_firstlineno)
         return NotCompiledError([Finding(
             file, line, 0, linecache.getline(file, line).rstrip("\n"),
             f"the native backend has nothing for this: LLVM does not compile it ({reason})",
@@ -66,6 +66,5 @@ def belong_to(
     What is too much for Python's stack is done by ``deeply``; ``source`` is compiled.
     """
     for loops in list(names.values()):
-        machine = getattr(loops, "machine", None)
-        if isinstance(machine, Machine):
-            machine.function, machine.deeply, machine.source = function, deeply, source
+        if isinstance(loops, Machine):
+            loops.function, loops.deeply, loops.source = function, deeply, source

@@ -154,7 +154,7 @@ def may_overlap(written: list[Any], others: list[Any]) -> bool:
 
 CLASSES: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
     "float64": ((float,), float), "int64": ((int, np.int64), int),
-    "boolean": ((bool, np.bool_), bool),
+    "bool": ((bool, np.bool_), bool),
 }
 """The classes of numbers that are taken for one of a machine type, and what it is handed on as."""
 
@@ -180,7 +180,7 @@ def answer_of(
             handed_on(one, kind, others[: len(args) + i])
             for i, (one, kind) in enumerate(zip(results, kinds, strict=True))))
     return (False, *(
-        CLASSES[dtype][1](0) if ndim is None else np.zeros((0,) * ndim, dtype.replace("ean", ""))
+        CLASSES[dtype][1](0) if ndim is None else np.zeros((0,) * ndim, dtype)
         for dtype, ndim in kinds
     ))
 
@@ -196,9 +196,8 @@ def fits(value: Any, kind: tuple[str, int | None]) -> bool:
     """Say whether a value is a number or an array of a kind."""
     dtype, ndim = kind
     if ndim is not None:
-        return type(value) is np.ndarray and value.ndim == ndim and (
-            value.dtype == dtype.replace("ean", ""))
-    if not isinstance(value, CLASSES[dtype][0]) or isinstance(value, bool) > (dtype == "boolean"):
+        return type(value) is np.ndarray and value.ndim == ndim and value.dtype == dtype
+    if not isinstance(value, CLASSES[dtype][0]) or isinstance(value, bool) > (dtype == "bool"):
         return False
     number: Any = value
     return dtype != "int64" or -(2**63) <= number < 2**63

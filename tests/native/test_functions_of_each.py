@@ -54,7 +54,7 @@ def f(x):
 def in_machine_code(text: str) -> Any:
     """Return the function ``f`` of a text of loops, compiled."""
     loops = Loops(FunctionType((lambda: None).__code__, {}, "f"))
-    loops.machine.source = Source(text, llvm_ir)
+    loops.source = Source(text, llvm_ir)
     return loops
 
 

@@ -136,7 +136,7 @@ def test_answers_share_no_storage() -> None:
 
 
 @pytest.mark.parametrize(("value", "form"), [
-    (1, "float64"), (1.0, "int64"), (True, "int64"), (2**63, "int64"), (1.0, "boolean"),
+    (1, "float64"), (1.0, "int64"), (True, "int64"), (2**63, "int64"), (1.0, "bool"),
     (np.zeros(2), "float64[:, ::1]"), (np.zeros(2, np.float32), "float64[::1]"),
     (np.ma.zeros(2), "float64[::1]"), ([1.0], "float64[::1]"), (np.float32(1.0), "float64"),
 ])
@@ -146,7 +146,7 @@ def test_other_answers_than_expected_are_none(value: Any, form: str) -> None:
 
 @pytest.mark.parametrize(("value", "form"), [
     (1.0, "float64"), (np.float64(2.0), "float64"), (3, "int64"), (np.int64(4), "int64"),
-    (np.True_, "boolean"), (False, "boolean"),
+    (np.True_, "bool"), (False, "bool"),
 ])
 def test_numbers_are_handed_on(value: Any, form: str) -> None:
     assert answer_of(lambda: value, form, False) == (True, value)

@@ -53,7 +53,7 @@ def loops_of(text: str, name: str = "f", **names: Any) -> Any:
     found: dict[str, Any] = {"np": np, "math": math, "compiled": compiled, **names}
     exec(text, found)
     for one in made:
-        one.machine.source = Source(text, llvm_ir)
+        one.source = Source(text, llvm_ir)
     return found[name]
 
 
@@ -286,7 +286,7 @@ def test_code_is_kept_and_damaged_code_is_made_again(tmp_path: Any) -> None:
 
     def run() -> Any:
         f = loops_of(KINDS)
-        f.machine.source = Source(KINDS, emit, store)
+        f.source = Source(KINDS, emit, store)
         return f(np.arange(3.0), 2, True, np.ones((2, 2)))
 
     expected = (True, 10.0, 2, True)

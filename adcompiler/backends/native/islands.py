@@ -36,8 +36,6 @@ from adcompiler.typed.unit import Unit
 if TYPE_CHECKING:
     from adcompiler.backends.native.lowering import Lowering
 
-SPELLED = {FLOAT: "float64", INT: "int64", BOOL: "boolean"}
-"""What machine types are called in forms of results."""
 NUMPY = {FLOAT: np.float64, INT: np.int64, BOOL: np.bool_}
 PLAIN = (str, bool, int, float, type(None), type, np.dtype, slice)
 """Classes of values known to the compiler that calls are given as they are."""
@@ -222,7 +220,7 @@ def parts_of(type_: t.Type) -> Iterator[tuple[str, int | None] | None]:
 def spelled(dtype: str, ndim: int | None) -> str:
     """Return the form of a number or an array, which lies in C order."""
     axes = "" if ndim is None else f"[{', '.join([':'] * (ndim - 1) + ['::1'])}]"
-    return f"{SPELLED.get(dtype, dtype)}{axes}"
+    return f"{dtype}{axes}"
 
 
 def replace_origin(declined: Declined, origin: Origin) -> Declined:

@@ -69,7 +69,7 @@ def compiled(function: Any) -> Callable[..., Any]:
 
     loops = Loops(FunctionType(function.__code__, {}, function.__name__))
     text = ast.unparse(InWords().visit(ast.parse(inspect.getsource(sys.modules[__name__]))))
-    loops.machine.function, loops.machine.source = function, Source(text, llvm_ir)
+    loops.function, loops.source = function, Source(text, llvm_ir)
     return loops
 
 

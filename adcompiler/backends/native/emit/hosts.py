@@ -17,12 +17,12 @@ from adcompiler.backends.native.emit.types import (
     SIZES, ArrayType, NotEmitted, Type,
 )
 from adcompiler.backends.native.loops import BOOL, FLOAT, INT
+from adcompiler.runtime.native import kind_of
 from adcompiler.structs import dataclass
 
 HOST_DECLARED = '''
 declare ptr @adcompiler_view(ptr, ptr, i32, ptr, ptr, i32, i64)
 '''
-SPELLED = {"float64": FLOAT, "int64": INT, "boolean": BOOL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,8 @@ class Host:
 
 def form_type(form: str) -> Type:
     """Return the type that a form tells."""
-    dtype, bracket, axes = form.partition("[")
-    dtype = SPELLED.get(dtype, dtype)
-    return ArrayType(dtype, 1 + axes.count(",")) if bracket else dtype
+    dtype, ndim = kind_of(form)
+    return dtype if ndim is None else ArrayType(dtype, ndim)
 
 
 def read_host(node: ast.FunctionDef) -> Host | None:
