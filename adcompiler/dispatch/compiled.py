@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from adcompiler.dispatch.guards import Guard
-from adcompiler.dispatch.otherwise import NativeOrPython
 from adcompiler.ir import types as t
 from adcompiler.runtime import own
 from adcompiler.structs import dataclass
@@ -24,8 +23,8 @@ class Compiled:
 
     ``entry`` is the emitted function (of a pair: the augmented primal), ``call`` what a call of the
     derivative calls; ``run`` what takes all arguments at once: for a pushforward those of ``call``
-    and the tangents. ``uses`` counts how often it was looked up the long way; ``chosen``
-    runs it where the backend is left to the compiler; ``bound`` are values that no import reaches.
+    and the tangents. ``uses`` counts how often it was looked up the long way; ``bound`` are values
+    that no import reaches.
     ``masked`` returns the masked form, where that is what gives the derivative for some arguments.
     """
 
@@ -39,7 +38,6 @@ class Compiled:
     captured: tuple[str, ...] = ()
     run: Callable[..., Any] | None = None
     uses: int = 0
-    chosen: NativeOrPython | None = None
     bound: Mapping[str, Any] = field(default_factory=dict)
     masked: Callable[..., Compiled | None] | None = None
 

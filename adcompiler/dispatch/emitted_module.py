@@ -14,7 +14,7 @@ from adcompiler.dispatch.calling import at_point, at_point_along, at_point_with
 from adcompiler.dispatch.linear_maps import Half, Wanted, linearized, pulled_back, recomputing
 from adcompiler.dispatch.masking import PLACES, Masked, masked_half, run_masked
 from adcompiler.dispatch.options import Options
-from adcompiler.dispatch.otherwise import NativeOrPython
+from adcompiler.errors import NotCompiledError
 from adcompiler.structs import dataclass
 
 
@@ -31,7 +31,7 @@ class EmittedModule:
     text: str
     name: str
     bound: Mapping[str, Any]
-    report: Mapping[str, Any]
+    report: dict[str, Any]
     options: Options
     shown: str
     wanted: Wanted
@@ -73,11 +73,29 @@ class EmittedModule:
         if self.native:
             run = getattr(self.module, self.native)
             if BACKENDS[self.options.backend].optional and not self.mode.halves:
-                run = NativeOrPython(self.entry, run)
+                run = self.native_or_python(run)
         if self.second is not None and self.mode.seeds == "cotangents":
             return pulled_back(run, self.second, self.options.batched, self.one_by_one)
         if self.second is not None and self.mode.seeds == "tangents":
             return linearized(self.entry, self.second, self.wanted)
+        return run
+
+    def native_or_python(self, native: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what calls loops, but Python for good where they turn out not to compile."""
+        chosen = native
+
+        def run(*args: Any) -> Any:
+            nonlocal chosen
+            try:
+                return chosen(*args)
+            except NotCompiledError as error:
+                if chosen is not native:
+                    raise
+                _, _, why = error.findings[0].problem.partition(": ")
+                self.report["native"] = [self.native, f"stays in Python: {why}"]
+                chosen = self.entry
+            return chosen(*args)
+
         return run
 
     def masking(

@@ -65,8 +65,7 @@ def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> 
     return Explanation(
         kept.names, kept.size, tuple(report["rules"]), tuple(report["changed"]),
         tuple(report["kinks"]), compiled.text, operations(compiled.text),
-        (compiled.chosen and compiled.chosen.reason) or backend_of(report),
-        kept.formula, kept.unknown,
+        backend_of(report), kept.formula, kept.unknown,
     )
 
 

@@ -34,7 +34,6 @@ from adcompiler.dispatch.options import Options, backend_key, debugging
 from adcompiler.dispatch.places import places_of
 from adcompiler.dispatch.slow import telling_if_slow
 from adcompiler.dispatch.targets import cell_contents, find_target
-from adcompiler.dispatch.otherwise import NativeOrPython
 from adcompiler.errors import (
     ADError, ArgumentsError, LocatedError, MissingRuleError, Reason, TooLongError, UnsupportedError,
 )
@@ -358,7 +357,6 @@ class Specialisations:
             belong_to(
                 vars(module), self.target.function, deeply, native_source(text, path))
         run = emitted.running()
-        chosen = run if isinstance(run, NativeOrPython) else None
         seeds = emitted.mode.seeds if emitted.second is None else ""
         each = self.options.batched and seeds == "tangents" and not emitted.one_by_one
         many = len(self.wrt) if each else 0
@@ -375,8 +373,8 @@ class Specialisations:
         run = call if emitted.mode.halves else run
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(
-            emitted.entry, call, text, path, types_, tests, report, captured, run, chosen=chosen,
-            bound=bound, masked=None if seeds or captured else form)
+            emitted.entry, call, text, path, types_, tests, report, captured, run, bound=bound,
+            masked=None if seeds or captured else form)
 
     def allowing(
         self, run: Callable[..., Any], report: dict[str, Any], types_: tuple[t.Type, ...],

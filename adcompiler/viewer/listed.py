@@ -117,8 +117,7 @@ def listed(
     Raises what the user's function raises there.
     """
     found = listed_request(s.request(compiled.types, equal_shapes), title)
-    if compiled.chosen is not None and compiled.chosen.reason:
-        found.backend = compiled.chosen.reason
+    found.backend = backend_of(compiled.report)
     if values is not None:
         try:
             found.saved = measured(found, s, compiled, values)

@@ -81,23 +81,22 @@ class InWords(ast.NodeTransformer):
         is_kernel = node.name.endswith("_kernel")
         node.decorator_list = [ast.Name("compiled" if is_kernel else "inlined")]
         self.generic_visit(node)
-        last = node.body[-1]
-        if is_kernel and not isinstance(last, ast.Return):
-            last = ast.Return(ast.Constant(0))
-            node.body.append(last)
-        if is_kernel and isinstance(last, ast.Return) and last.value is not None:
-            last.value = ast.Tuple([ast.Constant(True), last.value])
+        if is_kernel:
+            last = node.body[-1]
+            value = last.value if isinstance(last, ast.Return) else None
+            made = ast.Tuple([ast.Constant(True), value or ast.Constant(0)])
+            node.body[len(node.body) - (value is not None) :] = [ast.Return(made)]
         return node
 
     def visit_For(self, node: ast.For) -> Any:
         """Write a loop over an array as one over positions."""
         self.generic_visit(node)
-        if isinstance(node.iter, ast.Name):
-            place = f"place_of_{ast.unparse(node.target)}"
-            item = ast.parse(f"{ast.unparse(node.target)} = {node.iter.id}[{place}]").body
-            node.body[:0] = item
-            node.target = ast.Name(place)
-            node.iter = ast.parse(f"range({node.iter.id}.shape[0])", mode="eval").body
+        match node:
+            case ast.For(ast.Name(item), ast.Name(array), body):
+                head = f"for place in range({array}.shape[0]): {item} = {array}[place]"
+                loop: Any = ast.parse(head).body[0]
+                loop.body += body
+                return loop
         return node
 
     def visit_Call(self, node: ast.Call) -> Any:
@@ -105,13 +104,13 @@ class InWords(ast.NodeTransformer):
         self.generic_visit(node)
         match node:
             case ast.Call(ast.Name("len"), [one]):
-                return ast.parse(f"{ast.unparse(one)}.shape[0]", mode="eval").body
+                text = f"{ast.unparse(one)}.shape[0]"
             case ast.Call(ast.Name("full"), [count, value]):
-                dtype = "bool_" if isinstance(ast.literal_eval(value), bool) else "int64"
-                return ast.parse(
-                    f"np.full({ast.unparse(count)}, {ast.unparse(value)}, np.{dtype})",
-                    mode="eval").body
-        return node
+                dtype = "bool_" if ast.unparse(value) == "False" else "int64"
+                text = f"np.full({ast.unparse(count)}, {ast.unparse(value)}, np.{dtype})"
+            case _:
+                return node
+        return ast.parse(text, mode="eval").body
 
 
 def full(n: int, value: Any) -> Any:

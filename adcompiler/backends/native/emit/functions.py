@@ -343,5 +343,3 @@ class Frame:
                 f"%{name}.block" if has_block else "null")
         assert isinstance(type_, str)
         return Num(type_, f"%{name}")
-
-

@@ -152,7 +152,6 @@ def strides_of(code: Code, name: str, type_: ArrayType) -> list[str]:
     return found
 
 
-
 def unboxed(code: Code, value: str, type_: Type, at: int) -> int:
     """Hand over a number or an array that an object holds; the array is kept as long as needed."""
 
