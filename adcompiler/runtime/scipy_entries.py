@@ -6,6 +6,7 @@ each of these functions has a derivative in terms of others; the places are cons
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -198,7 +199,7 @@ def filled_place(i: Any, j: Any, shape: Any) -> int:
     for index, count, what in ((i, shape[0], "row"), (j, shape[1], "column")):
         if not -count <= index < count:
             raise IndexError(f"{what} index ({index}) out of bounds")
-    return int(i % shape[0]) * int(shape[1]) + int(j % shape[1])
+    return operator.index(i) % shape[0] * shape[1] + operator.index(j) % shape[1]
 
 
 def filled_places(index: Any, shape: Any) -> tuple[list[int], tuple[int, ...]]:

@@ -12,6 +12,7 @@ from scipy.sparse.linalg import spsolve
 from adcompiler import (
     UnsupportedError, grad, jacobian, jacobian_sparsity, sparse_hessian, sparse_jacobian,
 )
+from adcompiler.runtime.scipy_entries import filled_place
 
 U = np.array([0.5, 0.8, 1.1, 0.7, 1.5])
 
@@ -113,3 +114,6 @@ def test_other_uses_are_refused_in_the_users_line() -> None:
         assert line in str(refused.value)
     with pytest.raises(IndexError, match="row index"):
         jacobian_sparsity(outside, U)
+    for place in ((1.5, 0), (0, np.float64(1.0))):
+        with pytest.raises(TypeError):
+            filled_place(*place, (3, 3))
