@@ -18,6 +18,7 @@ from adcompiler.cli.dump import DumpOptions, dump
 from adcompiler.cli.output import show_source
 from adcompiler.cli.rules import describe_rule, list_rules
 from adcompiler.cli.sparsity import PATTERN, SPARSE, add_sparsity, dump_pattern, dump_sparse
+from adcompiler.cli.stale import command_of, compared, with_command
 from adcompiler.cli.status import add_status
 from adcompiler.cli.target import UsageError, add_loads, load_module, writing
 from adcompiler.cli.trials import add_bench, add_check
@@ -85,7 +86,7 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "of one function, as an importable module.",
     )
     parser.add_argument(
-        "target", metavar="MODULE_OR_FILE[:FUNCTION]",
+        "target", metavar="MODULE_OR_FILE[:FUNCTION]", nargs="?", default="",
         help="e.g. scipy.optimize:rosen, model.py, model.py:loss, package.model:Class.method",
     )
     parser.add_argument(
@@ -126,11 +127,40 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="read the file and do not run it: functions of what its text alone settles",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
+    parser.add_argument(
+        "--check", metavar="FILE",
+        help="write nothing: exit with 1 if FILE, which -o wrote, is not what the command in its "
+        "first line writes now",
+    )
     parser.set_defaults(run=run_dump)
 
 
 def run_dump(options: argparse.Namespace) -> int:
     """Run ``adcompiler dump``: 0 if all is written, 1 if functions are left out."""
+    if options.check is not None:
+        return run_check_of_dump(options)
+    text, left_out = dumped_text(options)
+    if options.output is not None:
+        with writing(options.output):
+            Path(options.output).write_text(with_command(text, options), encoding="utf-8")
+    else:
+        show_source(text)
+    return int(bool(left_out) and not options.skip_refused)
+
+
+def run_check_of_dump(options: argparse.Namespace) -> int:
+    """Run ``adcompiler dump --check FILE``: 0 if the file is as it would be written now."""
+    if options.target or options.output:
+        raise UsageError("--check FILE stands alone: what it was written from is in the file")
+    again = build_parser().parse_args(["dump", *command_of(options.check), "-o", options.check])
+    text, _ = dumped_text(again)
+    return compared(options.check, with_command(text, again))
+
+
+def dumped_text(options: argparse.Namespace) -> tuple[str, tuple[str, ...]]:
+    """Return what ``adcompiler dump`` writes, and the functions that it leaves out."""
+    if not options.target:
+        raise UsageError("name a module or a file, as in module.py:function")
     left_out: tuple[str, ...] = ()
     if options.mode in SPARSE or options.mode == PATTERN:
         if options.static:
@@ -141,12 +171,7 @@ def run_dump(options: argparse.Namespace) -> int:
             options.mode, options.argnums, options.has_aux, options.args, options.stage,
             options.native, options.output, options.static, options.standalone,
         ))
-    if options.output is not None:
-        with writing(options.output):
-            Path(options.output).write_text(text, encoding="utf-8")
-    else:
-        show_source(text)
-    return int(bool(left_out) and not options.skip_refused)
+    return text, left_out
 
 
 def add_rules(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

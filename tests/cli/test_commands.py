@@ -28,7 +28,7 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["nonsense"], ["dump"], ["dump", "m", "--stage", "x"], ["cache"], ["cache", "burn"],
+    [[], ["nonsense"], ["dump", "m", "--stage", "x"], ["cache"], ["cache", "burn"],
      ["dump", "m", "--mode", "sideways"], ["rules", "a", "b"]],
 )
 def test_usage_errors_exit_with_2(
