@@ -28,6 +28,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import own
 from adcompiler.sparsity.coloring.coloring import Coloring, color
 from adcompiler.sparsity.coloring.decompression import FORMATS, TRIANGLES, Data, Decompression
+from adcompiler.sparsity.coloring.kept import kept_coloring
 from adcompiler.sparsity.dependences.fingerprints import fingerprint
 from adcompiler.structs import dataclass
 from adcompiler.typed.derivatives import Wanted
@@ -123,7 +124,9 @@ class SparseDerivative(Derivative[P, Any]):
         def made(watched: Watched) -> Structure:
             if self.given is None:
                 warn_if_full(watched.pattern, watched.full)
-            coloring = self.colored(watched.pattern)
+            coloring = kept_coloring(
+                watched.pattern, (type(self).mode, self.kind, self.order),
+                lambda: self.colored(watched.pattern))
             return Structure(coloring, Decompression(
                 coloring, self.settings.form, self.settings.triangle), watched)
 

@@ -1,0 +1,75 @@
+"""Colorings of large patterns on disk, so that another process does not color again.
+
+A coloring is a function of the pattern and of what is asked for alone. The key of an entry is a
+digest of all nonzeros, so that no coloring is taken for another pattern, whatever function it is
+of; the store checks that this user wrote it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.cache.keys import compiler_digest, digest
+from adcompiler.cache.store import Entry, Store, default_directory
+from adcompiler.sparsity.coloring.coloring import KINDS, Coloring, as_pattern
+
+LARGE = 20_000
+"""Nonzeros from which a coloring takes longer than reading it."""
+
+
+def kept_coloring(pattern: Any, words: Sequence[str], make: Callable[[], Coloring]) -> Coloring:
+    """Return the coloring of a pattern that ``make`` finds, or an earlier process has found.
+
+    ``words`` say how it is colored.
+    """
+    csr = as_pattern(pattern)
+    if csr.nnz < LARGE:
+        return make()
+    store = Store(default_directory())
+    key = digest(
+        "coloring", compiler_digest(), *words, csr.shape,
+        digest_of(csr.indptr), digest_of(csr.indices))
+    for entry in store.candidates(key):
+        found = coloring_of(entry, csr)
+        if found is not None:
+            return found
+        store.discard(entry)
+    made = make()
+    store.write(key, "coloring", "", {
+        "kind": made.kind, "columns": text_of(made.columns), "rows": text_of(made.rows)})
+    return made
+
+
+def coloring_of(entry: Entry, pattern: Any) -> Coloring | None:
+    """Return the coloring of a pattern that an entry holds, None if it holds none."""
+    kind = entry.manifest.get("kind")
+    try:
+        columns, rows = (numbers_of(entry.manifest[name]) for name in ("columns", "rows"))
+    except (KeyError, ValueError, TypeError, binascii.Error, zlib.error):
+        return None
+    if kind not in KINDS or (rows.size, columns.size) != pattern.shape:
+        return None
+    return Coloring(kind, pattern, columns, rows)
+
+
+def digest_of(indices: np.ndarray) -> str:
+    """Return a digest of integers, whatever their dtype."""
+    return hashlib.sha256(indices.astype("<i8").tobytes()).hexdigest()
+
+
+def text_of(colors: np.ndarray) -> str:
+    """Return colors as text."""
+    return base64.b64encode(zlib.compress(colors.astype("<i4").tobytes(), 1)).decode()
+
+
+def numbers_of(text: str) -> np.ndarray:
+    """Return the colors that a text holds."""
+    data = zlib.decompress(base64.b64decode(text, validate=True))
+    return np.frombuffer(data, "<i4").astype(np.int64)
