@@ -199,7 +199,8 @@ def filled_place(i: Any, j: Any, shape: Any) -> int:
     for index, count, what in ((i, shape[0], "row"), (j, shape[1], "column")):
         if not -count <= index < count:
             raise IndexError(f"{what} index ({index}) out of bounds")
-    return operator.index(i) % shape[0] * shape[1] + operator.index(j) % shape[1]
+    rows, columns = map(int, shape)
+    return operator.index(i) % rows * columns + operator.index(j) % columns
 
 
 def filled_places(index: Any, shape: Any) -> tuple[list[int], tuple[int, ...]]:

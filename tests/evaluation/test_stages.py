@@ -33,7 +33,7 @@ from tests.corpus.program import Program, is_scalar
 from tests.corpus.test_corpus import PROGRAMS
 from tests.evaluation.stages import Compilation, Differs, compare
 from adcompiler.typed.result_shapes import BY_MEANING
-from tests.evaluation.watches import All, Contradiction, Facts, Shapes, Types, Values
+from tests.evaluation.watches import Contradiction, Facts, Shapes, Types, Values, watching
 from tests.lanes import one_in
 from tests.properties import checking
 from tests.properties.fuzz import program_of
@@ -41,17 +41,6 @@ from tests.properties.fuzz import program_of
 ALL = bool(os.environ.get("ADCOMPILER_ALL_STAGES"))
 PART = int(os.environ.get("ADCOMPILER_STAGES_PART", "2")) % 4
 MODES = ("vjp", "forward", "value_and_grad", "batched vjp", "batched forward")
-
-
-def watching(stage: str, unit: Unit, single: bool = False) -> Watch:
-    """Return what is checked while a stage runs: no types of programs in single precision.
-
-    In front of the optimiser, sweeps hold code that nobody reads, of values overwritten by then.
-    """
-    if stage == "parse":
-        return Watch()
-    types = [] if single else [Types(unit, stage != "types")]
-    return All(Facts(unit), Shapes(unit), *types, *([] if stage == "reverse" else [Values(unit)]))
 
 
 def chosen() -> Iterator[tuple[Program, str]]:

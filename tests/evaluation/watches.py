@@ -358,3 +358,14 @@ def shown(rhs: Rhs) -> str:
         case Item():
             return "a subscript"
     return f"the {type(rhs).__name__}"
+
+
+def watching(stage: str, unit: Unit, single: bool = False) -> Watch:
+    """Return what is checked while a stage runs: no types of programs in single precision.
+
+    In front of the optimiser, sweeps hold code that nobody reads, of values overwritten by then.
+    """
+    if stage == "parse":
+        return Watch()
+    types = [] if single else [Types(unit, stage != "types")]
+    return All(Facts(unit), Shapes(unit), *types, *([] if stage == "reverse" else [Values(unit)]))
