@@ -133,3 +133,17 @@ def test_explanations_have_the_colors_and_a_bound() -> None:
     u = np.cos(np.arange(99.0))
     assert "99 x 99, 455 nonzeros; 5 colors of columns (star), at least 3" in str(
         sparse_hessian(laplacian).explain(u))
+
+
+def test_periodic_grids_whose_sizes_are_no_multiples() -> None:
+    for shape, offsets, most in (
+        ((11,), plus(1), 4), ((16, 18), plus(2), 6), ((21, 23), plus(2), 8), ((20, 20), box(2), 10),
+        ((8, 8, 8), box(3), 64),
+    ):
+        found = color(stencil(shape, offsets, periodic=True))
+        assert len(offsets) <= found.count <= most, (shape, found.count)
+        assert found.least == len(offsets)
+        assert f"at least {len(offsets)}" in str(found)
+        for kept in (sp.csr_array(found.pattern.astype(int) @ seeds[:, None]) for seeds in (
+            found.column_seeds())):
+            assert kept.max() <= 1  # no two columns of a color have a nonzero in one row

@@ -20,6 +20,7 @@ optimal, but good on patterns that occur.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
 from functools import cached_property
 from typing import Any
@@ -41,6 +42,9 @@ FURTHER = 8
 
 CLIQUES = 64
 """So many neighbours are tried as the next vertex of a clique."""
+
+MAX_AGAIN = 2_000_000
+"""Steps of a greedy algorithm up to which it is run again."""
 
 MAX_STARS = 100_000
 """Entries off the diagonal from which columns that are apart by a formula are colored by that."""
@@ -186,7 +190,34 @@ def structurally_orthogonal(csr: Any, order: str) -> np.ndarray:
     found = by_formula(csr, range(least + 1, min(fewest, least + FURTHER)))
     if found is not None:
         return found
-    return natural if natural.max() < ordered.max() else ordered
+    found = natural if natural.max() < ordered.max() else ordered
+    return found if int((lengths * lengths).sum()) > MAX_AGAIN else by_classes(greedy, found, least)
+
+
+def by_classes(
+    greedy: Callable[[np.ndarray], np.ndarray], colors: np.ndarray, least: int
+) -> np.ndarray:
+    """Return colors by a greedy algorithm that visits the columns color by color.
+
+    That never needs more colors: those of one color are apart from one another (J. C. Culberson,
+    F. Luo, "Exploring the k-colorable landscape with iterated greedy", 1996). It is done over with
+    the colors in reverse order, the largest ones first, and at random, until that is of no use.
+    """
+    rng, failed = np.random.default_rng(1), 0
+    while failed < len(ARRANGED) and int(colors.max()) + 1 > least:
+        ranks = ARRANGED[failed](np.bincount(colors), rng)
+        found = greedy(np.argsort(ranks[colors], kind="stable"))
+        failed = 0 if found.max() < colors.max() else failed + 1
+        colors = found
+    return colors
+
+
+ARRANGED: tuple[Callable[[np.ndarray, np.random.Generator], np.ndarray], ...] = (
+    lambda sizes, _: -np.arange(sizes.size),
+    lambda sizes, _: np.argsort(np.argsort(-sizes, kind="stable")),
+    *(lambda sizes, rng: rng.permutation(sizes.size) for _ in range(2)),
+)
+"""Ranks of colors of these sizes, by which the columns are visited again."""
 
 
 def by_formula(csr: Any, counts: range) -> np.ndarray | None:
