@@ -139,6 +139,29 @@ def interior(x, bounds):
     return x
 
 
+AT_BOUND, WEAK = 1e-6, 1e-5
+"""How near a bound a minimum is at it, relative to its size, and how small a slope there is 0."""
+
+
+def active_bounds(x, slope, low, high):
+    """Return at which lower and which upper bounds a minimum lies, as two rows.
+
+    Where it lies at a bound, the slope must lead out of the region (strict complementarity), so
+    that it stays there when parameters change; ValueError if it does not.
+    """
+    near = AT_BOUND * (1.0 + np.abs(x))
+    at_low, at_high = x - low <= near, high - x <= near
+    weak = WEAK * (1.0 + np.max(np.abs(slope), initial=0.0))
+    fixed = at_low & at_high
+    outward = fixed | (at_low & (slope > weak)) | (at_high & (slope < -weak))
+    if np.any((at_low | at_high) & ~outward):
+        k = int(np.flatnonzero((at_low | at_high) & ~outward)[0])
+        raise ValueError(
+            f"the minimum lies at a bound of x[{k}], where its slope is {slope[k]:.3g}: whether it "
+            "stays there is not determined, so it has no derivative")
+    return np.stack([at_low, at_high & ~at_low])
+
+
 def scaled(factor, value):
     """Return a multiple of a cotangent of any structure."""
     return mapped(lambda part: factor * part, value)

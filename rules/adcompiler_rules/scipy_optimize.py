@@ -17,7 +17,9 @@ from adcompiler.rulekit import (
     function_of, gradient_of, implied, non_differentiable, passive, replacement, typed,
 )
 from adcompiler_rules.followed import followed_fixed_point, followed_root
-from adcompiler_rules.implicit import fixed_point_pullback, interior, root_pullback, solved
+from adcompiler_rules.implicit import (
+    active_bounds, fixed_point_pullback, interior, root_pullback, solved,
+)
 from adcompiler_rules.scipy_facts import state_facts
 
 non_differentiable(root_pullback, fixed_point_pullback)
@@ -242,9 +244,37 @@ def stationary(objective, args, x, success, message):
     )
 
 
+def at_bounds(objective, args, x, ends, success, message):
+    """Return a minimum between bounds as a root: of the slope, or of the distance to a bound."""
+    low, high = ends
+    slope = passive(function_of(gradient_of(objective), (x,), args), x)
+    active = typed(passive(active_bounds, x, slope, low, high), np.zeros((2, 1), bool))
+
+    def condition(x, low, high, active, *args):
+        slope = gradient_of(objective)(x, *args)
+        return np.where(active[0], x - low, np.where(active[1], x - high, slope))
+
+    return implied(
+        root_pullback, condition, (x,), (low, high, active, *args), x,
+        operands=(success, message), followed=followed_root,
+    )
+
+
+def ends_of(bounds):
+    """Return lower and upper bounds as arrays."""
+    if isinstance(bounds, optimize.Bounds):
+        return bounds.lb, bounds.ub
+    if isinstance(bounds, np.ndarray):
+        return bounds[:, 0], bounds[:, 1]
+    low = np.array([-np.inf if pair[0] is None else pair[0] for pair in bounds])
+    high = np.array([np.inf if pair[1] is None else pair[1] for pair in bounds])
+    return low, high
+
+
 @replacement(optimize.minimize)
 def minimize(
-    fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, *, tol=None, options=None
+    fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bounds=None, *, tol=None,
+    options=None,
 ):
     both = isinstance(jac, bool) and jac
 
@@ -260,12 +290,16 @@ def minimize(
     curvature = hess if hess is None or isinstance(hess, str) else function_of(
         hess, (start,), given)
     product = None if hessp is None else function_of(hessp, (start, start), given)
+    ends = None if bounds is None else ends_of(bounds)
     found = passive(
         optimize.minimize, function, start, method=method, jac=slope, hess=curvature,
-        hessp=product, tol=tol, options=options,
+        hessp=product, bounds=bounds, tol=tol, options=options,
     )
     success, message = typed(found.success, True), typed(found.message, "")
-    x = stationary(objective, given, typed(found.x, start), success, message)
+    if ends is None:
+        x = stationary(objective, given, typed(found.x, start), success, message)
+    else:
+        x = at_bounds(objective, given, typed(found.x, start), ends, success, message)
     return Solution(
         x, objective(x, *given), typed(found.success, True), typed(getattr(found, "status", 0), 0),
         typed(found.message, ""), typed(found.nfev, 0),
