@@ -6,8 +6,8 @@ function that it stands for.
 
 from __future__ import annotations
 
+import base64
 import functools
-import hashlib
 import marshal
 import os
 import sys
@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import Any
 
 from adcompiler.cache.keys import compiler_digest, digest
-from adcompiler.cache.store import default_directory
+from adcompiler.cache.store import Store, default_directory
 from adcompiler.errors import ADError, Finding, SourceNotFoundError, UnsupportedError
 from adcompiler.frontend.forwarders import written
 from adcompiler.frontend.same_code import compiles_to
@@ -127,25 +127,17 @@ def kept_or_new(function: types.FunctionType) -> types.CodeType:
         if found is None:
             raise
         source = found
-    directory = default_directory()
+    store = Store(default_directory())
     key = digest(
         "recorded", compiler_digest(), sys.implementation.cache_tag, source.file, source.first_line,
         source.indent, source.snippet, live.co_qualname, live.co_freevars, live.co_flags)
-    path = None if directory is None else directory / "recorded" / f"{key}.code"
-    if path is not None:
-        with suppress(OSError, ValueError, EOFError, TypeError):
-            data = path.read_bytes()
-            if hashlib.sha256(data[32:]).digest() == data[:32]:
-                code: types.CodeType = marshal.loads(data[32:])
-                return code
+    for entry in store.candidates(key):  # of which the store knows that this user wrote it
+        with suppress(KeyError, ValueError, EOFError, TypeError):
+            code: types.CodeType = marshal.loads(base64.b64decode(entry.manifest["code"]))
+            return code
+        store.discard(entry)
     made: types.CodeType = rewritten_code(parsed(source), live)
-    if path is not None:
-        with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            data = marshal.dumps(made)
-            other = path.with_suffix(f".{threading.get_ident()}")
-            other.write_bytes(hashlib.sha256(data).digest() + data)
-            other.replace(path)
+    store.write(key, "recorded", "", {"code": base64.b64encode(marshal.dumps(made)).decode()})
     return made
 
 

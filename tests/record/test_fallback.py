@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import marshal
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +14,7 @@ import pytest
 from adcompiler import grad, hessian, hvp, jacobian, rrule
 from adcompiler.errors import RecordedWarning
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.record.functions import kept_or_new
 from adcompiler.record.running import Recorded
 
 X, V = np.array([0.3, 0.7]), np.array([1.0, -2.0])
@@ -100,3 +105,23 @@ def test_a_rule_that_is_registered_later_decides_again(runs: list[object]) -> No
         assert not runs
     finally:
         REGISTRY.remove(inner)
+
+
+def test_rewritten_code_on_disk_is_taken_where_this_user_wrote_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADCOMPILER_CACHE_DIR", str(tmp_path / "cache"))
+
+    def halved(x: float) -> float:
+        return 0.5 * x
+
+    made = kept_or_new(halved)
+    (entry,) = (tmp_path / "cache").rglob("recorded_*.py")
+    written = entry.read_bytes()
+    assert kept_or_new(halved) == made
+    assert entry.read_bytes() == written
+    other = marshal.dumps(compile("0/0", "other", "eval"))
+    forged = re.sub(rb'"code": "[^"]*"', b'"code": "' + base64.b64encode(other) + b'"', written)
+    assert forged != written
+    entry.write_bytes(forged)
+    assert kept_or_new(halved) == made
