@@ -29,7 +29,7 @@ from adcompiler.runtime import (
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 
-KNOWN = ("numpy", "adcompiler", "builtins", "operator", "_operator")
+KNOWN = ("numpy", "adcompiler", "adcompiler_rules", "builtins", "operator", "_operator")
 """Where functions come from of which it is said if views that they give cannot be written into."""
 
 

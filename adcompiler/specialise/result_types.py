@@ -16,6 +16,7 @@ from adcompiler.analyses.variants import (
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Const, Item, Pack, Star, unstar
+from adcompiler.ops.homes import is_emitted_home
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import CannotStandInError, on_stand_ins, stand_in, try_types
@@ -38,7 +39,8 @@ def is_of_library(function: Any) -> bool:
     if isinstance(function, FunctionType) and function.__module__ == "builtins":
         return False  # one of a program that is run by `exec`
     module = getattr(function, "__module__", None)
-    return isinstance(function, np.ufunc) or str(module).partition(".")[0] in LIBRARIES
+    return isinstance(function, np.ufunc) or is_emitted_home(str(module)) or (
+        str(module).partition(".")[0] in LIBRARIES)
 
 
 class ResultTypes(Writer):

@@ -13,6 +13,7 @@ from adcompiler.budget import Budget
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Closure, Const, Origin, Var
+from adcompiler.ops.homes import KERNELS
 from adcompiler.ops.rules import Rule
 from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Callee
@@ -107,7 +108,7 @@ class Reliance:
     def is_inside_rules(self, function: Any) -> bool:
         """Say whether a function belongs to a rule or to the compiler."""
         module = getattr(function, "__module__", None) or ""
-        return function in self.inside_rules or module.startswith("adcompiler.")
+        return function in self.inside_rules or module.startswith(("adcompiler.", KERNELS))
 
     def read_in_rule(self, module: str, name: str, value: Any) -> None:
         """Record that a rule being opened reads a name of its module."""

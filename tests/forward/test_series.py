@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from adcompiler import ADError, MissingRuleError, UnsupportedError, jvp
+from tests.rules.shares import OURS
 from tests.rules.updates import DESTRUCTIVE
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.comparison import numbers
@@ -39,8 +40,8 @@ def chosen(name, share):
 
 RULES = [
     rule for rule in REGISTRY.rules()
-    if rule.function not in DESTRUCTIVE and not rule_name(rule).startswith(("adcompiler.",
-                                                                            *LEFT_OUT))
+    if rule.function not in DESTRUCTIVE and not rule_name(rule).startswith(
+        (*OURS, *LEFT_OUT))
     and chosen(rule_name(rule), 8)
 ]
 CHOSEN = [program for program in PROGRAMS if chosen(program, 12)]

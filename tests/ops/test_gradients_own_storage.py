@@ -18,12 +18,13 @@ from adcompiler import ADError, facts, grad, rrule, vjp
 from adcompiler.rulekit import REGISTRY, Call
 from tests.lanes import one_in
 from tests.ops.test_facts import FUNCTIONS, OPTIONS, arrays, calls_of
+from tests.rules.shares import OURS
 from tests.together import each
 
 SHARING = {
     name: function for name, function in FUNCTIONS.items()
     if REGISTRY.facts(function).sharing and REGISTRY.has_rules(function)
-    and not name.startswith("adcompiler.")
+    and not name.startswith(OURS)
 }
 """Functions whose results may share storage with arguments."""
 

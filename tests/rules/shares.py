@@ -9,7 +9,7 @@ from typing import Any
 
 from adcompiler.rulekit.testing import rule_name
 
-OURS = ("adcompiler.runtime.", "adcompiler_rules.kernels.")
+OURS = ("adcompiler.", "adcompiler_rules.kernels.")
 """How names of functions begin that emitted code alone calls."""
 
 

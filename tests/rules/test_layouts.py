@@ -18,6 +18,7 @@ from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.samples import rule_name, sample_calls
 from adcompiler.runtime.shaping import copy_as_laid_out
 
+from tests.rules.shares import OURS
 from tests.rules.test_second_order import DESTRUCTIVE, NOT_CALLED, seed
 
 LITERALS = (type(None), bool, int, str, slice, type(Ellipsis), float)
@@ -148,7 +149,7 @@ def rules(part=None):
     return [
         rule for rule in REGISTRY.rules()
         if rule.function not in DESTRUCTIVE | NOT_CALLED and callable(rule.function)
-        and not rule_name(rule).startswith(("adcompiler.", "scipy.stats", "scipy.special"))
+        and not rule_name(rule).startswith((*OURS, "scipy.stats", "scipy.special"))
         and (rule_name(rule).endswith(ALWAYS) if part is None else seed(rule) % SLICES == part)
     ]
 

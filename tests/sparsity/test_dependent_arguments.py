@@ -16,6 +16,7 @@ from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.samples import rule_name, sample_calls
 
 from tests.lanes import one_in
+from tests.rules.shares import OURS
 from tests.rules.test_second_order import DESTRUCTIVE, NOT_CALLED, seed
 from tests.sparsity.check import pairs, rows
 from tests.sparsity.dependent_arguments import calls_with_dependents
@@ -33,7 +34,7 @@ def rules(part):
     for rule in REGISTRY.rules():
         name = rule_name(rule)
         if rule.function in DESTRUCTIVE | NOT_CALLED or not callable(rule.function) or (
-            name.startswith("adcompiler.")  # emitted code calls those, not the user's
+            name.startswith(OURS)  # emitted code calls those, not the user's
         ):
             continue
         if (0 if name.endswith(ALWAYS) else seed(rule) % PARTS) == part:

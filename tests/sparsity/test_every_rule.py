@@ -14,6 +14,7 @@ from adcompiler import ADError, Global, Local, hessian_sparsity, jacobian_sparsi
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.samples import rule_name, sample_calls
 
+from tests.rules.shares import OURS
 from tests.rules.test_second_order import DESTRUCTIVE, NOT_CALLED, seed
 from tests.sparsity.sweep import first_derivatives, samples, second_derivatives
 
@@ -26,7 +27,7 @@ ALWAYS = ("numpy.sinc", "numpy.geomspace", "numpy.absolute", "jv", "gammainc", "
 RULES = [
     rule for rule in REGISTRY.rules()
     if rule.function not in DESTRUCTIVE | NOT_CALLED and callable(rule.function)
-    and not rule_name(rule).startswith("adcompiler.")  # emitted code calls those, not the user's
+    and not rule_name(rule).startswith(OURS)  # emitted code calls those, not the user's
     and (seed(rule) % EVERY == 0 or rule_name(rule).endswith(ALWAYS))
 ]
 

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from adcompiler.errors import ArgumentsError, not_one_of
 from adcompiler.ops.classify import DECLARED
+from adcompiler.ops.homes import is_emitted_home
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import stop_gradient
 from adcompiler.runtime.records import is_record, record, state_of
@@ -287,7 +288,8 @@ def is_looked_into(module: types.ModuleType) -> bool:
 
 def is_library(function: types.FunctionType) -> bool:
     """Say whether a function belongs to NumPy, SciPy or this package."""
-    return (function.__module__ or "").partition(".")[0] in ("numpy", "scipy", "adcompiler")
+    module = function.__module__ or ""
+    return is_emitted_home(module) or module.partition(".")[0] in ("numpy", "scipy", "adcompiler")
 
 
 def retold(function: types.FunctionType, known: dict[int, Any]) -> types.FunctionType:

@@ -21,6 +21,7 @@ from adcompiler.ir.nodes import (
     Unsupported, Var, unstar,
 )
 from adcompiler.ir.visit import size, walk, with_blocks
+from adcompiler.ops.homes import is_emitted_home
 from adcompiler.runtime import generated
 from adcompiler.specialise.calls.binding import (
     bind, by_number_of_items, environment, literal, plain_call, shown_name,
@@ -352,7 +353,8 @@ def stands_for_library(identity: Any) -> bool:
     What is in its instances and tuples, knots and values, carries derivatives apart from one
     another, which is not known behind a call.
     """
-    return getattr(identity, "__module__", "").partition(".")[0] == RULES
+    module = getattr(identity, "__module__", "")
+    return module.partition(".")[0] == RULES and not is_emitted_home(module)
 
 
 def partial_evaluation_helps(s: Writer, bound: list[Atom]) -> bool:
