@@ -98,8 +98,12 @@ def needs_arguments(
     if args or kwargs or not callable(function):
         return
     try:
-        inspect.signature(function).bind()
-    except (TypeError, ValueError):
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # which cannot be told
+        return
+    try:
+        signature.bind()
+    except TypeError:
         name = display_name(function).rpartition(".")[2]
         raise TypeError(
             f"{operator} takes the arguments, too: write {operator}({name}, x), which returns the "

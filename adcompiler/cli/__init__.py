@@ -153,6 +153,7 @@ def run_check_of_dump(options: argparse.Namespace) -> int:
     if options.target or options.output:
         raise UsageError("--check FILE stands alone: what it was written from is in the file")
     again = build_parser().parse_args(["dump", *command_of(options.check), "-o", options.check])
+    again.check = options.check  # nothing is written beside it
     text, _ = dumped_text(again)
     return compared(options.check, with_command(text, again))
 
@@ -170,6 +171,7 @@ def dumped_text(options: argparse.Namespace) -> tuple[str, tuple[str, ...]]:
         text, left_out = dump(options.target, DumpOptions(
             options.mode, options.argnums, options.has_aux, options.args, options.stage,
             options.native, options.output, options.static, options.standalone,
+            options.check is not None,
         ))
     return text, left_out
 

@@ -55,6 +55,7 @@ class DumpOptions:
     output: str | None = None
     static: bool = False
     standalone: bool = False
+    is_check: bool = False
 
 
 class Dumped(NamedTuple):
@@ -178,7 +179,7 @@ def loops_alone(request: Request, emitted: Emitted, options: DumpOptions) -> str
         if beside == path:
             raise UsageError(f"-o {path} is where the module goes that calls it: name a .c file")
         text, stub = c_alone(emitted.product, emitted.unit, path.stem)
-        if options.output:
+        if options.output and not options.is_check:
             with writing(str(beside)):
                 beside.write_text(stub, encoding="utf-8")
         return text

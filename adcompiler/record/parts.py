@@ -29,6 +29,7 @@ def parts_of(value: Any) -> Iterator[Any]:
     """Iterate over what an object refers to: items, attributes, captured variables."""
     if issubclass(type(value), WEAK):
         yield from referent_of(value)
+        yield from reached_in(value)
         return
     if isinstance(value, dict):
         yield from list(value.keys())

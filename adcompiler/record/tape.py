@@ -18,7 +18,7 @@ import numpy as np
 
 from adcompiler.errors import ADError, Finding, SourceNotFoundError, UnsupportedError
 from adcompiler.record.functions import TELL_REFUSED, is_rewritten
-from adcompiler.record.parts import WEAK, parts_of, referent_of
+from adcompiler.record.parts import WEAK, parts_of
 from adcompiler.structs import dataclass
 
 NUMBERS = (float, complex, np.inexact)
@@ -279,7 +279,7 @@ class Tape:
     def found_in(self, value: Any, seen: set[int] | None) -> bool:
         """As ``holds``; ``seen`` are the objects that were searched."""
         if issubclass(type(value), WEAK):
-            return any(self.found_in(part, seen) for part in referent_of(value))
+            return any(self.found_in(part, seen) for part in parts_of(value))
         if value is None or isinstance(value, (bool, int, str, bytes)):
             return False
         if isinstance(value, np.ndarray) and not value.dtype.hasobject:

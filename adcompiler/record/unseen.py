@@ -171,8 +171,10 @@ class Watch:
                 return True
             known[id(value)] = value
             if issubclass(cls, WEAK):
-                waiting += referent_of(value)
-                continue
+                try:
+                    waiting += referent_of(value)
+                except Exception:  # what cannot be looked at may hold anything
+                    return True
             if issubclass(cls, NUMBERS):
                 if id(value) in tape.ids:
                     return True

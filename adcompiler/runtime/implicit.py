@@ -32,6 +32,9 @@ def implicit(
     ``y`` it is a LinAlgError, or infinite.
     """
 
+    if returns is not None and np.asarray(returns).dtype.kind not in "fc":
+        raise TypeError("implicit: `returns` is a float, a complex number or an array of such")
+
     def decorate(solver: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(solver)
         def solved(*params: Any) -> Any:
@@ -58,9 +61,9 @@ def solution_like(returns: Any, solver: Callable[..., Any], *params: Any) -> Any
         raise TypeError(
             f"the solver {getattr(solver, '__name__', '')} returned a value with "
             f"{np.ndim(found)} axes, but `returns` has {np.ndim(returns)}")
-    if isinstance(returns, np.ndarray):
-        return np.array(found, dtype=returns.dtype)
-    return type(returns)(found)
+    dtype = np.asarray(returns).dtype
+    value = np.array(found).astype(dtype, casting="same_kind")  # nothing imaginary is dropped
+    return value if isinstance(returns, np.ndarray) else type(returns)(value[()])
 
 
 __all__ = ["implicit", "solution_like", "solution_of"]

@@ -1,5 +1,7 @@
 """Solvers of one's own, with the equation that they solve: ``adcompiler.implicit``."""
 
+import numpy as np
+
 from adcompiler.rulekit import implied, non_differentiable, passive, replacement, typed
 from adcompiler.runtime import stop_gradient
 from adcompiler.runtime.implicit import implicit, solution_like, solution_of
@@ -12,6 +14,9 @@ UNSOLVED = "the next step of Newton's method leads farther than `rtol`, relative
 
 @replacement(implicit)
 def implicit_(residual, *, rtol=1e-6, returns=None):
+    if returns is not None and np.asarray(returns).dtype.kind not in "fc":
+        raise TypeError("implicit: `returns` is a float, a complex number or an array of such")
+
     def decorate(solver):
         def solved(*params):
             return solution_of(residual, solver, rtol, returns, *params)

@@ -36,7 +36,11 @@ def test_what_was_just_written_is_not_stale(
     file = "model_ad.c" if "c" in command else "model_ad.py"
     assert main(["dump", f"{model.name}:swing", *command, "-o", file]) == 0
     written = Path(file).read_text()
+    beside = Path("model_ad.py")
+    beside.write_text(beside.read_text() + "\n" if file == "model_ad.c" else written)
+    kept = beside.read_text()
     assert main(["dump", "--check", file]) == 0
+    assert beside.read_text() == kept
     assert "is what the command writes now" in capsys.readouterr().out
     assert Path(file).read_text() == written
 

@@ -111,6 +111,14 @@ def test_what_solves_nothing_has_no_derivative():
         grad(implicit(lambda y, p: y * y - p)(lambda p: 0.0 * p))(0.0)
     with pytest.raises(TypeError, match="1 axes, but `returns` has 0"):
         implicit(lambda y, p: y - p, returns=0.0)(lambda p: np.array([p]))(3.0)
+    for returns in (0, np.zeros(1, int), True):  # what is between them would be cut off
+        with pytest.raises(TypeError, match="`returns` is a float, a complex number"):
+            implicit(lambda y, p: y - p, returns=returns)
+        with pytest.raises(TypeError, match="`returns` is a float, a complex number"):
+            grad(lambda p, r=returns: np.sum(implicit(lambda y, p: y - p, returns=r)(
+                lambda p: p + np.zeros(np.shape(r)))(p)))(2.5)
+    with pytest.raises(TypeError, match="same_kind"):
+        implicit(lambda y, p: y - p, returns=0.0)(lambda p: p + 1j)(3.0)
     with pytest.raises(TypeError, match="a number or an array"):
         grad(lambda p: implicit(lambda y, p: y[0] - p)(lambda p: (p,))(p)[0])(3.0)
     with pytest.raises(ValueError, match="2 equations in 3 unknowns"):
