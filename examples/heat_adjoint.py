@@ -6,7 +6,7 @@ Where the temperature stays flat, as at its top, it tells nothing of the conduct
 
     python examples/heat_adjoint.py [FILE]
 
-draws what was found into FILE.
+draws what was found, and how the misfit fell, into FILE.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from adcompiler import checkpoint_loop, value_and_grad
 
@@ -49,23 +49,35 @@ def main(path: str | None = None, points: int = 60, steps: int = 2000) -> dict[s
     measured = final(true, steps)
     guess = np.full(points - 1, 0.2)
     before, slope = misfit(guess, steps, measured)
+    history = [before]
+
+    def note(intermediate_result: OptimizeResult) -> None:
+        history.append(float(intermediate_result.fun))
+
     found = minimize(
         misfit, guess, args=(steps, measured), jac=True, method="L-BFGS-B",
-        bounds=[(0.05, 0.45)] * guess.size, options={"maxiter": 40, "ftol": 0.0, "gtol": 1e-9},
+        bounds=[(0.05, 0.45)] * guess.size, callback=note,
+        options={"maxiter": 40, "ftol": 0.0, "gtol": 1e-9},
     )
     print(f"misfit {before:.2e} before, {found.fun:.2e} after {found.nfev} gradients of "
           f"{steps} steps each")
     if path is not None:
-        draw(places, true, guess, found.x, path)
-    return {"before": before, "after": found.fun, "found": found.x, "true": true, "slope": slope}
+        draw(places, true, guess, found.x, history, path)
+    return {"before": before, "after": found.fun, "found": found.x, "true": true, "slope": slope,
+            "history": history}
 
 
-def draw(places: Array, true: Array, guess: Array, found: Array, path: str) -> None:
-    """Draw conductivities along the rod."""
+def draw(
+    places: Array, true: Array, guess: Array, found: Array, history: list[float], path: str
+) -> None:
+    """Draw conductivities along the rod, and the misfit by iteration."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.0, 3.2), layout="constrained")
-    axes = figure.add_subplot()
+    figure = Figure(figsize=(9.0, 3.2), layout="constrained")
+    axes, falling = figure.subplots(1, 2)
+    falling.semilogy(history, ".-")
+    falling.set_xlabel("iteration")
+    falling.set_ylabel("misfit")
     axes.plot(places, true, color="black", label="true")
     axes.plot(places, guess, "--", color="gray", label="guess")
     axes.plot(places, found, label="found")

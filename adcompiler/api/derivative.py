@@ -9,9 +9,10 @@ import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import (
-    TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, overload,
+    TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload,
 )
 
+from adcompiler.api.shown import Code, Shown
 from adcompiler.cache.keys import unspelled
 from adcompiler.dispatch import Compiled
 from adcompiler.dispatch.explain import Explanation, explain
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from adcompiler.dispatch import Specialisations
     from adcompiler.sparsity.coloring.coloring import Coloring
-    from adcompiler.viewer.page import View
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -55,15 +55,7 @@ class Specification(Protocol):
         """Positions, names, or a tuple of them."""
 
 
-class Code(NamedTuple):
-    """Code that a derivative runs: whose form it is, and the values of all of its parameters."""
-
-    specialisations: Specialisations
-    compiled: Compiled
-    values: tuple[Any, ...]
-
-
-class Derivative(Generic[P, R_co]):
+class Derivative(Shown[P], Generic[P, R_co]):
     """A function's derivative, as an operator makes it: called like the function.
 
     ``Derivative[P, R]`` takes the parameters ``P`` of the function and returns ``R``. It is
@@ -129,10 +121,6 @@ class Derivative(Generic[P, R_co]):
 
     # -- looking inside ------------------------------------------------------------------------
 
-    def code(self, *args: Any, **kwargs: Any) -> Code:
-        """Return the code that computes the derivative at these arguments, or most of it."""
-        raise NotImplementedError
-
     def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
         """Return why calls with these arguments are recorded; None if they run compiled code.
 
@@ -150,7 +138,6 @@ class Derivative(Generic[P, R_co]):
         return self.running().latest()
 
     def last_run(self) -> tuple[Specialisations, Compiled] | None:
-        """Return the code that ran last, and whose form it is; None before any call."""
         return self.running().last_run()
 
     @with_users_frames
@@ -172,32 +159,6 @@ class Derivative(Generic[P, R_co]):
         """Return what is saved, which rules are used and which kinks exist for these arguments."""
         s, compiled, values = self.code(*args, **kwargs)
         return explain(compiled, s, values)
-
-    @with_users_frames
-    def view(self, *args: P.args, **kwargs: P.kwargs) -> View:
-        """Return a page that shows the function beside the code for these arguments.
-
-        Lines are linked both ways. The code is run once, to measure what it saves for its sweep.
-        Notebooks display the page; ``view(...).save("page.html")`` writes it to a file that needs
-        no other one.
-        """
-        from adcompiler.viewer.listed import listed
-        from adcompiler.viewer.page import View
-
-        s, compiled, values = self.code(*args, **kwargs)
-        return View(listed(s, compiled, repr(self)[1:-1], values))
-
-    def _repr_html_(self) -> str:
-        """Show the code that ran last, as ``view`` does; nothing is run for this."""
-        import html
-
-        found = self.last_run()
-        if found is None:
-            return f"<code>{html.escape(repr(self))}</code>"
-        from adcompiler.viewer.listed import listed
-        from adcompiler.viewer.page import View
-
-        return View(listed(*found, repr(self)[1:-1]))._repr_html_()
 
     @property
     @with_users_frames

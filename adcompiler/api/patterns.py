@@ -23,6 +23,7 @@ from adcompiler.errors import (
     ADError, FullPatternWarning, LocatedError, MissingPrimalError, MissingRuleError, Reason,
     SourceNotFoundError, UnsupportedError,
 )
+from adcompiler.plot import Pattern
 from adcompiler.sparsity.dependences.fingerprints import Reads
 from adcompiler.sparsity.interpreter.fullness import FULL, LARGE, TooFullError
 from adcompiler.sparsity.interpreter.pattern import hessian, jacobian
@@ -265,7 +266,7 @@ def traced(
     if run.space.missing:
         raise MissingPrimalError(run.space.missing)
     result = values[offset] if in_place else result
-    return run.hessian(result) if second else run.jacobian(result)
+    return Pattern(run.hessian(result) if second else run.jacobian(result))
 
 
 def buffer_of(value: Any) -> Any:
@@ -301,7 +302,7 @@ def default_argnums(
 def finished(make: Callable[[], Any], function: Callable[..., Any], argnums: Argnums) -> Any:
     """Return the pattern that ``make`` gives; a refusal points at the function."""
     try:
-        return make()
+        return Pattern(make())
     except (Refusal, TooFullError) as refusal:
         if isinstance(refusal, TooFullError):
             refusal = too_full(refusal)

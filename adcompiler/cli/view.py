@@ -36,6 +36,9 @@ def add_view(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument("--mode", choices=(*MODES, *ALIASES), help="as of dump")
     parser.add_argument("--argnums", help="positions or names, e.g. 0 or 0,1 or w,b")
+    parser.add_argument(
+        "--profile", action="store_true",
+        help="show the time of each line and the bytes held; with values of all arguments")
     parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
     parser.set_defaults(run=run_view)
 
@@ -49,12 +52,16 @@ def run_view(options: argparse.Namespace) -> int:
     ((name, function),) = functions.items()
     values = values_of(options.args)
     if values is None:
+        if options.profile:
+            raise UsageError("--profile runs the code: give --args with values of all arguments")
         view = view_of_types(name, function, options)
     else:
         check_given(name, getattr(function, "primal", function), values)
         argnums = None if options.argnums is None else parse_argnums(options.argnums)
         with running(name):
-            view = as_asked(function, options.mode, argnums).view(**values)
+            derivative = as_asked(function, options.mode, argnums)
+            view = derivative.profile(**values).view() if options.profile else (
+                derivative.view(**values))
     if options.output is not None:
         with writing(options.output):
             view.save(options.output)

@@ -145,6 +145,8 @@ class Emitted:
     def report(self) -> dict[str, list[str]]:
         """What ``explain`` says of the rules used."""
         rules = list(self.unit.relied.rules_used)
+        kept: tuple[list[str], list[str]] = kept_bytes(
+            self.unit, self.product.functions) if self.product.residuals else ([], [])
         named = [(display_name(rule.function), rule) for rule in rules]
         return {
             "rules": sorted({name for name, _ in named}),
@@ -157,8 +159,7 @@ class Emitted:
             "primal": ["in each call"] if self.recomputes else [], "native": list(self.native),
             "slopes": ["may be infinite"] if self.has_slopes else [],
             "acts": ["and may be unfit"] if "unfit" in self.checks and self.acts else [],
-            "bytes": kept_bytes(self.unit, self.product.functions) if (
-                self.product.residuals) else [],
+            "bytes": kept[0], "sizes": kept[1],
         }
 
     @cached_property

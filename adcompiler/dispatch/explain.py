@@ -25,8 +25,9 @@ class Explanation:
     lists the functions whose rules are used, ``changed`` those of them whose primal is computed by
     another algorithm, with the reason, ``kinks`` those with points where no derivative exists, with
     what is returned there. ``ops`` is the number of operators and calls that the emitted code is
-    written with; ``backend`` tells what runs it, and why that is Python. ``coloring`` of a sparse
-    derivative tells the size of the pattern, the colors, and how many of these it needs at least.
+    written with, ``sizes`` the bytes of each residual; ``backend`` tells what runs it, and why
+    that is Python. ``coloring`` of a sparse derivative tells the size of the pattern, the colors,
+    and how many of these it needs at least. Notebooks show a table; ``plot()`` draws the residuals.
     """
 
     residuals: tuple[str, ...]
@@ -40,22 +41,39 @@ class Explanation:
     memory: str = ""
     unknown: str = ""
     coloring: str = ""
+    sizes: tuple[int, ...] = ()
 
-    def __str__(self) -> str:
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what there is to tell: names and texts."""
         rows = [
-            f"residuals   {', '.join(self.residuals) or 'none'} ({self.tape_bytes} bytes)",
-            f"operations  {self.ops} in the source",
-            f"rules       {', '.join(self.rules) or 'none'}",
+            ("residuals", f"{', '.join(self.residuals) or 'none'} ({self.tape_bytes} bytes)"),
+            ("operations", f"{self.ops} in the source"),
+            ("rules", ", ".join(self.rules) or "none"),
         ]
         if self.memory and self.memory != str(self.tape_bytes):
-            rows.insert(1, f"memory      {self.memory} bytes")
+            rows.insert(1, ("memory", f"{self.memory} bytes"))
         if self.unknown:
-            rows.insert(1, f"memory      measured in a run, which alone shows {self.unknown}")
-        rows += [f"changed     {text}" for text in self.changed]
-        rows += [f"kink        {text}" for text in self.kinks]
-        rows += [f"backend     {self.backend}"] if self.backend != "Python" else []
-        rows += [f"coloring    {self.coloring}"] if self.coloring else []
-        return "\n".join(rows)
+            rows.insert(1, ("memory", f"measured in a run, which alone shows {self.unknown}"))
+        rows += [("changed", text) for text in self.changed]
+        rows += [("kink", text) for text in self.kinks]
+        rows += [("backend", self.backend)] if self.backend != "Python" else []
+        rows += [("coloring", self.coloring)] if self.coloring else []
+        return rows
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<11} {text}" for name, text in self.rows())
+
+    def _repr_html_(self) -> str:
+        from adcompiler.plot import html_table
+
+        return html_table("", ("", ""), self.rows())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the bytes of each residual, the largest on top, and return matplotlib's axes."""
+        from adcompiler.plot import bars
+
+        named = sorted(zip(self.sizes, self.residuals, strict=False), key=lambda one: -one[0])
+        return bars([name for _, name in named], [size for size, _ in named], ax)
 
 
 def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> Explanation:
@@ -65,18 +83,22 @@ def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> 
     return Explanation(
         kept.names, kept.size, tuple(report["rules"]), tuple(report["changed"]),
         tuple(report["kinks"]), compiled.text, operations(compiled.text),
-        backend_of(report), kept.formula, kept.unknown,
+        backend_of(report), kept.formula, kept.unknown, sizes=kept.sizes,
     )
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What an augmented primal keeps: names, bytes, the formula of these, or why there is none."""
+    """What an augmented primal keeps: names, bytes, the formula of these, or why there is none.
+
+    ``sizes`` are those of each.
+    """
 
     names: tuple[str, ...]
     size: int
     formula: str = ""
     unknown: str = ""
+    sizes: tuple[int, ...] = ()
 
 
 def kept_for(s: Specialisations, values: tuple[Any, ...]) -> Kept:
@@ -93,14 +115,16 @@ def kept_for(s: Specialisations, values: tuple[Any, ...]) -> Kept:
         given.update(zip(split.captured, cells, strict=True))
         size = size_told(formula, checks, given)
         if size is not None:
-            return Kept(names, size, formula)
+            each = tuple(size_told(one, (), given) or 0 for one in split.report["sizes"])
+            return Kept(names, size, formula, sizes=each)
         checks = ["the shapes of arrays that are stretched"]
     try:
         _, residuals = split.entry(*values, *cells)
     except StretchedError:
         split = pair.compile(split.types, False)
         _, residuals = split.entry(*values, *cells)
-    return Kept(names, size_in_bytes(residuals), "", checks[0])
+    sizes = tuple(map(size_in_bytes, residuals))
+    return Kept(names, sum(sizes), "", checks[0], sizes)
 
 
 def backend_of(report: dict[str, list[str]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 
@@ -18,9 +19,17 @@ class SourceText(str):
         printer.text(str(self))
 
     def _repr_html_(self) -> str:
-        """Show it in a notebook."""
+        """Show it in a notebook, highlighted where Pygments is installed, as it is with IPython."""
         import html
 
+        with suppress(ImportError):
+            from pygments import highlight
+            from pygments.formatters import HtmlFormatter
+            from pygments.lexers import PythonLexer
+
+            formatter = HtmlFormatter(noclasses=True, nobackground=True)
+            found: str = highlight(str(self), PythonLexer(), formatter)
+            return found
         return f"<pre><code>{html.escape(str(self))}</code></pre>"
 
 

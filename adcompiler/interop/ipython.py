@@ -1,4 +1,4 @@
-"""The magic ``%%adsource``: a cell, and the derivative code of what it calls.
+"""The magics ``%adsource`` and ``%%adsource``: the derivative code of a call, after a cell.
 
 ``%load_ext adcompiler`` makes it known to IPython, which the extra ``notebook`` installs.
 """
@@ -15,16 +15,16 @@ from adcompiler.compile.modes import ALIASES, MODES
 
 
 def load(shell: Any) -> None:
-    """Make ``%%adsource`` known to an IPython shell."""
+    """Make ``%adsource`` and ``%%adsource`` known to an IPython shell."""
 
-    def adsource(line: str, cell: str) -> Any:
+    def adsource(line: str, cell: str = "") -> Any:
         return shown(shell, line, cell)
 
     adsource.__doc__ = HELP
-    shell.register_magic_function(adsource, "cell", "adsource")
+    shell.register_magic_function(adsource, "line_cell", "adsource")
 
 
-HELP = """Run the cell, then show the derivative code of a call: %%adsource [OPTIONS] CALL
+HELP = """Run the cell, if any, then show the derivative code of a call: %adsource [OPTIONS] CALL
 
 CALL is of a function or of a derivative, e.g. `loss(w, X)`. Options: --mode, by default grad;
 --argnums; --view shows the page with the function beside the code, for which that runs once.
@@ -42,14 +42,15 @@ class _Options(argparse.ArgumentParser):
 
 
 def shown(shell: Any, line: str, cell: str) -> Any:
-    """Run a cell in a shell, and return the code, or the page, of the call on its first line."""
+    """Run a cell in a shell, and return the code, or the page, of the call on the line."""
     parser = _Options(prog="%%adsource", add_help=False)
     parser.add_argument("--mode", choices=(*MODES, *ALIASES))
     parser.add_argument("--argnums", type=argnums_in)
     parser.add_argument("--view", action="store_true")
     options, rest = parser.parse_known_args(line.split(" "))
     call = called(parser, " ".join(rest).strip())
-    shell.run_cell(cell).raise_error()
+    if cell:
+        shell.run_cell(cell).raise_error()
     function = evaluated(shell, call.func)
     args = [evaluated(shell, argument) for argument in call.args]
     kwargs = {one.arg: evaluated(shell, one.value) for one in call.keywords if one.arg}

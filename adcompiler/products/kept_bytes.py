@@ -424,16 +424,20 @@ def is_call_of(rhs: Rhs | None, function: object) -> TypeGuard[Call]:
     return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is function
 
 
-def kept_bytes(unit: Unit, functions: Sequence[Function]) -> list[str]:
+def kept_bytes(unit: Unit, functions: Sequence[Function]) -> tuple[list[str], list[str]]:
     """Return the bytes that the first function keeps, an augmented primal, as a text.
 
     It is followed by what has to hold for that. Where there is none the first text is empty, and
-    the second one tells what is not known.
+    the second one tells what is not known. The second result has the bytes of each residual, if
+    they are known.
     """
     augmented = functions[0]
     _, residuals = augmented.body.yields
     known = KeptBytes(unit, augmented, {function.name: function for function in functions})
     try:
-        return [str(known.size(residuals)), *known.checks(augmented)]
+        made = unit.definition(residuals)
+        parts = [residuals] if not isinstance(made, Pack) else list(map(unstar, made.items))
+        sizes = [known.size(part) for part in parts]
+        return [str(known.total(parts)), *known.checks(augmented)], list(map(str, sizes))
     except NotForetold as reason:
-        return ["", str(reason)]
+        return ["", str(reason)], []

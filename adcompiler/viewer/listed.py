@@ -90,12 +90,12 @@ class Listed:
             if not self.has_sweep:
                 found.append(Part("Derivative" + name, "", start, end))
             elif sweep is None:
-                found.append(Part("Primal" + name, "primal", start, end))
+                found.append(Part("Forward pass" + name, "primal", start, end))
             elif not body or sweep == body[0].lineno:
                 found.append(Part("Reverse sweep" + name, "reverse", start, end))
             else:
                 split = above_comments(lines, sweep)
-                found.append(Part("Primal" + name, "primal", start, split))
+                found.append(Part("Forward pass" + name, "primal", start, split))
                 found.append(Part("Reverse sweep" + name, "reverse", split, end))
             start = end
         return found

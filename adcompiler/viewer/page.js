@@ -44,8 +44,13 @@
     for (const other of lines) other.setAttribute("aria-pressed", String(other === pinned));
     show(pinned);
     if (!pinned) return;
-    const other = [...linked(line)].find((one) => inSource(one) !== inSource(line));
-    if (other) other.scrollIntoView({ block: "nearest", behavior: "smooth" });
+    const column = (one) => one.closest(".phase, #source");
+    const seen = new Set([column(line), null]);
+    for (const other of linked(line)) {  // the first of each other column
+      if (seen.has(column(other))) continue;
+      seen.add(column(other));
+      other.scrollIntoView({ block: "nearest", behavior: "smooth" });
+    }
   }
 
   for (const line of lines) {

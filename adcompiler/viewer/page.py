@@ -20,15 +20,19 @@ HEIGHT = 640
 SIZES = ("bytes", "kB", "MB", "GB", "TB")
 
 
+Shares = tuple[Mapping[Place, float], Mapping[int, float]]
+"""What part of a run lines of the function take, and lines of the code."""
+
+
 class View:
     """A page that shows a derivative beside the function; notebooks display it.
 
     ``html`` is its text, ``save(path)`` writes it to a file.
     """
 
-    def __init__(self, listed: Listed) -> None:
+    def __init__(self, listed: Listed, shares: Shares = ({}, {}), timeline: str = "") -> None:
         self.listed = listed
-        self.html = Page(listed).text()
+        self.html = Page(listed, shares, timeline).text()
 
     def __repr__(self) -> str:
         return f"<view of {self.listed.title}: {len(self.html)} characters of HTML>"
@@ -48,8 +52,10 @@ class View:
 class Page:
     """Writes the page of what was gathered."""
 
-    def __init__(self, listed: Listed) -> None:
+    def __init__(self, listed: Listed, shares: Shares, timeline: str) -> None:
         self.listed = listed
+        self.of_source, self.of_emitted = shares
+        self.timeline = timeline
         self.lines = listed.listing.text.splitlines()
         self.saved = {one.name for one in listed.saved or ()}
         self.numbers: dict[Place, int] = {}
@@ -66,13 +72,19 @@ class Page:
         """Return the page."""
         own = files("adcompiler.viewer")
         template = Template(own.joinpath("page.html").read_text(encoding="utf-8"))
+        phases: dict[str, list[Part]] = {}
+        for part in self.listed.parts():
+            phases.setdefault(part.phase, []).append(part)
         return template.substitute(
             title=html.escape(self.listed.title), version=version("adcompiler"),
             css=own.joinpath("page.css").read_text(encoding="utf-8"),
             script=own.joinpath("page.js").read_text(encoding="utf-8"),
             facts=self.facts(), tables=self.tables(),
             source="\n".join(map(self.block, self.listed.blocks)),
-            emitted="\n".join(map(self.part, self.listed.parts())),
+            emitted="\n".join(
+                f'<div class="phase">{"".join(map(self.part, parts))}</div>'
+                for parts in phases.values()),
+            layout="phases" if len(phases) > 1 else "",
         )
 
     # -- what is known of the whole ------------------------------------------------------------
@@ -93,7 +105,8 @@ class Page:
 
     def tables(self) -> str:
         """Return the cards between the head and the code."""
-        cards = [self.arguments()]
+        cards = [card("Bytes held", self.timeline)] if self.timeline else []
+        cards.append(self.arguments())
         if self.listed.saved is not None:
             cards.append(self.saved_values(self.listed.saved))
         cards.append(self.kinks())
@@ -171,7 +184,8 @@ class Page:
             if kinks:
                 about = html.escape("; ".join(kinks))
                 shown += f'<span class="kink" data-t="{about}">◆ kink</span>'
-            rows.append(row(line, "", [] if number is None else [number], shown))
+            share = self.of_source.get(place) if place[1] == line else None
+            rows.append(row(line, "", [] if number is None else [number], shown, share))
         return code_card(block.title, "", rows)
 
     def part(self, part: Part) -> str:
@@ -196,7 +210,8 @@ class Page:
                 word.start for word in inside
                 if text[word.start:word.end] in saved and self.is_held(line, word.start)
             }
-            rows.append(row(line, phase, numbers, code_line(text, inside, types, held)))
+            shown = code_line(text, inside, types, held)
+            rows.append(row(line, phase, numbers, shown, self.of_emitted.get(line)))
         return code_card(part.title, part.phase, rows)
 
     def without_empty(self, part: Part) -> tuple[int, int]:
@@ -251,8 +266,13 @@ def size_text(size: float) -> str:
     return f"{shown} {'byte' if shown == '1' and not unit else SIZES[unit]}"
 
 
-def row(line: int, phase: str, numbers: Collection[int], shown: str) -> str:
-    """Return a line of code with its number, and the statements that it belongs to."""
+def row(
+    line: int, phase: str, numbers: Collection[int], shown: str, share: float | None
+) -> str:
+    """Return a line of code with its number, the statements that it belongs to, and its share."""
+    if share is not None and share >= 0.005:
+        part = f"{100 * share:.0f}"
+        shown += f'<span class="share" style="--share: {part}%">{part} %</span>'
     links = f' data-l="{" ".join(map(str, numbers))}"' if numbers else ""
     return f'<div class="l{" " + phase if phase else ""}" data-no="{line}"{links}>{shown}</div>'
 

@@ -34,12 +34,17 @@ class Block:
     @property
     def title(self) -> str:
         """The file's name, or the cell's, and the function's."""
-        file = cell_of(self.file) or os.path.basename(self.file)
+        file = name_of(self.file)
         return f"{file}: {self.name}" if self.name else file
 
     def holds(self, place: Place) -> bool:
         """Say whether a place is one of the block's."""
         return place[0] == self.file and 0 <= place[1] - self.first < len(self.lines)
+
+
+def name_of(file: str) -> str:
+    """Return how a file is called: by its last name, or that of the cell."""
+    return cell_of(file) or os.path.basename(file)
 
 
 @dataclass
@@ -85,6 +90,12 @@ class Files:
                 first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
                 functions.append((first, node.end_lineno or node.lineno, node.name))
         self.statements[file], self.functions[file] = starts, functions
+
+    def text(self, place: Place) -> str:
+        """Return a line of a file, empty if it is not known."""
+        file, line = place
+        self.read(file)
+        return self.lines[file][line - 1] if 0 < line <= len(self.lines[file]) else ""
 
     def start(self, place: Place) -> Place:
         """Return the first line of the statement that a line belongs to, without its blocks."""

@@ -318,7 +318,7 @@ def test_joblib(tmp_path: Path) -> None:
 def test_source_is_text_that_shows_as_code() -> None:
     text = grad(energy).source_for(X)
     assert isinstance(text, str) and text == adcompiler.source(energy, X)
-    assert text._repr_html_().startswith("<pre><code>")
+    assert "<pre" in text._repr_html_()
 
 
 def test_no_source_of_what_is_refused() -> None:

@@ -189,6 +189,26 @@ def test_explain_counts_residuals_and_bytes() -> None:
     assert f"{found.tape_bytes} bytes" in str(found)
 
 
+def test_explain_is_a_table_and_a_picture() -> None:
+    pytest.importorskip("matplotlib")
+
+    def f(x: Any, w: Any, n: int) -> Any:
+        for _ in range(n):
+            x = np.tanh(w @ x)
+        return np.sum(x)
+
+    found = grad(f, argnums=(0, 1)).explain(np.ones(10), np.ones((10, 10)), 5)
+    assert sum(found.sizes) == found.tape_bytes
+    sizes = dict(zip(found.residuals, found.sizes, strict=True))
+    assert sizes["w"] == 800
+    html = found._repr_html_()
+    assert html.startswith("<table>") and "numpy.tanh" in html and "residuals" in html
+    ax = found.plot()
+    assert [bar.get_width() for bar in ax.patches] == sorted(found.sizes, reverse=True)
+    assert sorted(label.get_text() for label in ax.get_yticklabels()) == sorted(found.residuals)
+    assert grad(lambda x: 2.0 * x).explain(1.0).plot() is not None
+
+
 def test_explain_counts_what_loops_save() -> None:
     def f(x: float, n: int) -> float:
         for _ in range(n):

@@ -151,6 +151,8 @@ def test_a22_chained_objective_of_many_variables_is_minimized(load, picture) -> 
     assert results["nonzeros"] == 29_998
     assert results["slope"] < 1e-6
     assert results["hessian"].diagonal().min() > 0.0
+    assert list(results["times"]) == [625, 2500, 10_000]
+    assert all(seconds > 0.0 for seconds in results["times"].values())
 
 
 def test_errors_of_a_likelihood_are_those_of_its_model(load, picture) -> None:
@@ -165,6 +167,9 @@ def test_the_conductivity_of_a_rod_is_found(load, picture) -> None:
     module = load("heat_adjoint")
     results = module.main(picture, points=30, steps=400)
     assert results["after"] < 0.05 * results["before"]
+    history = results["history"]
+    assert history[0] == results["before"] and history[-1] == results["after"]
+    assert history == sorted(history, reverse=True)
     k, direction = np.full(29, 0.2), np.random.default_rng(0).normal(size=29)
     measured = module.final(results["true"], 400)
 

@@ -45,6 +45,15 @@ def test_options_choose_the_mode_and_the_arguments(shell: Any) -> None:
     assert isinstance(shown(shell, "--view half( 3.0 )"), View)
 
 
+def test_of_a_line_alone_the_code_of_a_call_is_shown(shell: Any) -> None:
+    shell.run_cell(CELL)
+    text = shell.run_line_magic("adsource", "half(3.0)")
+    assert "def half_grad(x, k):" in text
+    assert '<span style="' in text._repr_html_()
+    with pytest.raises(UsageError, match="is no call"):
+        shell.run_line_magic("adsource", "")
+
+
 def test_derivatives_are_shown_as_they_are(shell: Any) -> None:
     cell = CELL + "\nfrom adcompiler import value_and_grad\nboth = value_and_grad(half, 'k')\n"
     assert "def half_value_and_grad(x, k):" in shown(shell, "both(3.0)", cell)

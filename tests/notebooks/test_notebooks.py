@@ -52,7 +52,7 @@ def test_derivatives_follow_modules_that_are_reloaded(tmp_path: Path) -> None:
 def test_the_magic_and_the_viewer_show_the_code(tmp_path: Path) -> None:
     cells = executed("looking_inside", tmp_path)
     assert "def smooth_grad(x, weight):" in shown(cells[1])
-    assert "<pre><code>" in shown(cells[1], "text/html")
+    assert '<div class="highlight"><pre' in shown(cells[1], "text/html")
     assert "weight_dot" in shown(cells[2])
     page = shown(cells[3], "text/html")
     assert page.startswith("<iframe srcdoc=") and "Saved for the sweep" in page

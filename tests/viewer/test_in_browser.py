@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -140,9 +141,33 @@ def test_narrow_screens_have_one_column(page: Any) -> None:
     def left(where: str) -> float:
         return float(page.locator(where).bounding_box()["x"])
 
+    page.set_viewport_size({"width": 1000, "height": 800})
     assert left("#emitted") > left("#source")
+    assert left(".reverse") == left(".primal")
     page.set_viewport_size({"width": 600, "height": 800})
     assert left("#emitted") == left("#source")
+
+
+def test_on_wide_screens_source_forward_pass_and_sweep_are_side_by_side(page: Any) -> None:
+    page.set_viewport_size({"width": 1600, "height": 900})
+    boxes = [page.locator(where).bounding_box() for where in ("#source", ".primal", ".reverse")]
+    for one, other in itertools.pairwise(boxes):
+        assert one["x"] + one["width"] <= other["x"]
+        assert one["y"] == other["y"] < 200  # code comes first
+    tables = page.locator(".tables").bounding_box()
+    assert tables["y"] >= max(box["y"] + box["height"] for box in boxes)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1600
+
+
+def test_a_click_brings_what_a_line_became_into_view_in_both_columns(
+    page: Any, browser: Any, tmp_path: Path
+) -> None:
+    page.set_viewport_size({"width": 1600, "height": 220})
+    source(page, "a = np.sin(s) * w").click()
+    page.wait_for_timeout(800)
+    for phase in (".primal", ".reverse"):
+        box = page.locator(f"{phase} .l.on:not(:has(.c))").first.bounding_box()
+        assert 0 <= box["y"] <= 220
 
 
 def test_print_has_all_lines_and_no_buttons(page: Any) -> None:

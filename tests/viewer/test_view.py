@@ -82,10 +82,10 @@ def test_statements_over_several_lines_are_one() -> None:
 
 def test_the_parts_are_the_primal_and_the_sweep() -> None:
     joint = listed_at(grad(programs.price), X, W, 4)
-    assert [part.title for part in joint.parts()] == ["Primal", "Reverse sweep"]
+    assert [part.title for part in joint.parts()] == ["Forward pass", "Reverse sweep"]
     split = listed_at(jacobian(programs.price), X, W, 4)
     assert [part.title for part in split.parts()] == [
-        "Primal · price_augmented", "Reverse sweep · price_pullback"]
+        "Forward pass · price_augmented", "Reverse sweep · price_pullback"]
     forward = listed_at(compiled(programs.price), X, W, 4)
     assert [part.title for part in forward.parts()] == ["Derivative"]
 
@@ -281,6 +281,17 @@ def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture
     text = capsys.readouterr().out
     checked(text)
     assert "price_pullback" in text and "Saved for the sweep" not in text
+
+
+def test_the_command_shows_a_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target, page = f"{programs.__file__}:price", tmp_path / "out.html"
+    given = "x: float64[5], w: float64[5], n: 4"
+    assert main(["view", target, "--args", given, "--profile", "-o", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    checked(text)
+    assert 'class="share"' in text and "<svg" in text
+    assert main(["view", target, "--args", "x: float64[:]", "--profile"]) == 2
+    assert "--profile runs the code" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

@@ -100,6 +100,17 @@ class Coloring:
         return (f"{rows} x {columns}, {self.pattern.nnz} nonzeros; "
                 f"{' and '.join(parts) or 'no colors'} ({self.kind}), at least {self.least}")
 
+    def plot(self, ax: Any = None, title: str | None = None) -> Any:
+        """Draw the pattern, each nonzero in its color, and return matplotlib's axes."""
+        from adcompiler.plot import spy
+
+        return spy(self.pattern, ax, title, self)
+
+    def _repr_html_(self) -> str:
+        from adcompiler.plot import drawn
+
+        return drawn(self.plot, str(self))
+
     def column_seeds(self, dtype: Any = float) -> np.ndarray:
         """Return the seeds of forward derivatives: shape (column_count, columns of the matrix)."""
         return indicators(self.columns, 0, self.column_count, dtype)

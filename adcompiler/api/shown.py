@@ -1,0 +1,84 @@
+"""Derivatives as pages and profiles."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec
+
+from adcompiler.dispatch import Compiled
+from adcompiler.dispatch.frames import with_users_frames
+
+if TYPE_CHECKING:
+    from adcompiler.dispatch import Specialisations
+    from adcompiler.viewer.page import View
+    from adcompiler.viewer.profile import Profile
+
+P = ParamSpec("P")
+
+
+class Code(NamedTuple):
+    """Code that a derivative runs: whose form it is, and the values of all of its parameters."""
+
+    specialisations: Specialisations
+    compiled: Compiled
+    values: tuple[Any, ...]
+
+
+class Shown(Generic[P]):
+    """What a derivative shows of itself: pages and profiles."""
+
+    def code(self, *args: Any, **kwargs: Any) -> Code:
+        """Return the code that computes the derivative at these arguments, or most of it."""
+        raise NotImplementedError
+
+    def last_run(self) -> tuple[Specialisations, Compiled] | None:
+        """Return the code that ran last, and whose form it is; None before any call."""
+        raise NotImplementedError
+
+    @with_users_frames
+    def view(self, *args: P.args, **kwargs: P.kwargs) -> View:
+        """Return a page that shows the function beside the code for these arguments.
+
+        Lines are linked both ways. The code is run once, to measure what it saves for its sweep.
+        Notebooks display the page; ``view(...).save("page.html")`` writes it to a file that needs
+        no other one.
+        """
+        from adcompiler.viewer.listed import listed
+        from adcompiler.viewer.page import View
+
+        s, compiled, values = self.code(*args, **kwargs)
+        return View(listed(s, compiled, repr(self)[1:-1], values))
+
+    @with_users_frames
+    def profile(self, *args: P.args, **kwargs: P.kwargs) -> Profile:
+        """Return where a call with these arguments spends its time, and what it holds meanwhile.
+
+        The call is made three times: to compile, for the times of lines, and for the bytes that
+        Python holds (of all threads). Prints as a table by line of the function, forward pass and
+        reverse sweep; ``plot()`` draws it with matplotlib, ``view()`` shows it beside the code.
+        What several lines share is split evenly. Raises ValueError for machine code, which has no
+        lines, ADError for what is refused or recorded, and what the function raises.
+        """
+        from adcompiler.viewer.listed import listed
+        from adcompiler.viewer.profile import profiled
+
+        call: Any = self
+
+        def run() -> None:
+            call(*args, **kwargs)
+
+        run()
+        s, compiled, _ = self.code(*args, **kwargs)
+        found = listed(s, compiled, repr(self)[1:-1])
+        entry: Any = compiled.entry
+        return profiled(found, entry, run)
+
+    def _repr_html_(self) -> str:
+        """Show the code that ran last, as ``view`` does; nothing is run for this."""
+        found = self.last_run()
+        if found is None:
+            return f"<code>{html.escape(repr(self))}</code>"
+        from adcompiler.viewer.listed import listed
+        from adcompiler.viewer.page import View
+
+        return View(listed(*found, repr(self)[1:-1]))._repr_html_()
