@@ -194,4 +194,4 @@ def test_lagrangians_beside_a_solver_of_scipy() -> None:
 
 
 def test_patterns_are_sparse_arrays() -> None:
-    assert type(jacobian_sparsity(flow, X, 1.0)) is sp.csr_array
+    assert isinstance(jacobian_sparsity(flow, X, 1.0), sp.csr_array)
