@@ -154,20 +154,23 @@ def torch(program: Program, args: Sequence[Any]) -> Made | None:
     return run, given
 
 
-def by_hand(library: str) -> Callable[[Program, Sequence[Any]], Made | None]:
-    """Return how derivatives written by hand are found."""
+def by_hand(library: str, *modules: str) -> Callable[[Program, Sequence[Any]], Made | None]:
+    """Return how derivatives written by hand are found: in some modules of ``peers``."""
 
     def make(program: Program, args: Sequence[Any]) -> Made | None:
-        found = getattr(
-            importlib.import_module(f"benchmarks.peers.{library}_adjoints"), program.name, None)
-        return None if found is None else (found, args)
+        for kind in modules:
+            found = getattr(
+                importlib.import_module(f"benchmarks.peers.{library}_{kind}"), program.name, None)
+            if found is not None:
+                return found, args
+        return None
 
     return make
 
 
 def asdex(program: Program, args: Sequence[Any]) -> Made | None:
     """Return a sparse derivative by asdex, compiled by XLA."""
-    if not program.derivative.startswith("sparse") or not program.same_text or (
+    if not program.derivative.startswith("sparse") or (
         program.name == "arrow" and np.size(args[0]) > 1_000  # one color for each column
     ):
         return None
@@ -177,8 +180,9 @@ def asdex(program: Program, args: Sequence[Any]) -> Made | None:
     from scipy import sparse
 
     jax.config.update("jax_enable_x64", True)
-    function = for_peer(program, jnp)
-    assert function is not None
+    function = for_peer(program, jnp, "benchmarks.peers.jax_forms")
+    if function is None:
+        return None
     kind = program.derivative.removeprefix("sparse ")
 
     def of(x: Any) -> Any:
@@ -250,8 +254,8 @@ ENGINES = {engine.name: engine for engine in (
     Engine("JAX", jax, "jax", fresh=True),
     Engine("PyTorch", torch, "torch"),
     Engine("autograd", autograd, "autograd"),
-    Engine("NumPy by hand", by_hand("numpy")),
-    Engine("numba by hand", by_hand("numba"), "numba"),
+    Engine("NumPy by hand", by_hand("numpy", "adjoints", "matrices")),
+    Engine("numba by hand", by_hand("numba", "adjoints"), "numba"),
     Engine("asdex", asdex, "asdex"),
     Engine("CasADi", casadi, "casadi"),
     Engine("differences", differences, approximate=True),

@@ -18,7 +18,7 @@ import numpy as np
 import adcompiler as ad
 from benchmarks import recorded
 from benchmarks.program import agree
-from benchmarks.programs import arrays, matrices, scalars
+from benchmarks.programs import arrays, matrices, scalars, sparse
 from benchmarks.timing import measure
 
 Table = dict[str, dict[str, float]]
@@ -143,9 +143,7 @@ def sparsity() -> Table:
     from adcompiler.sparsity.coloring.coloring import color
 
     found: Table = {}
-    for program in matrices.PROGRAMS:
-        if not program.derivative.startswith("sparse"):
-            continue
+    for program in sparse.PROGRAMS:
         kind = program.derivative.removeprefix("sparse ")
         times: dict[str, list[float]] = collections.defaultdict(list)
         nonzeros = []
@@ -180,7 +178,7 @@ def asdex_pattern(program: Any, kind: str, args: Any) -> dict[str, Callable[[], 
         return {}
     from benchmarks.engines import for_peer
 
-    function = for_peer(program, jnp)
+    function = for_peer(program, jnp, "benchmarks.peers.jax_forms")
     if function is None:
         return {}
     return {"asdex": lambda: getattr(asdex, f"{kind}_sparsity")(

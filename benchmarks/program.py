@@ -14,6 +14,7 @@ CLASSES = {
     "stencils": "stencils and time steppers",
     "arrays": "arrays",
     "matrices": "Jacobians and Hessians",
+    "sparse": "sparse Jacobians and Hessians",
 }
 """The classes of programs, and what reports call them; each is a module of ``programs``."""
 

@@ -357,7 +357,7 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     """Return the product that the mode names."""
     mode = MODES[request.mode]
     if mode.returns_value or mode.takes_aux:
-        typed = raising_kept(unit, typed, mode.returns_value)
+        typed = raising_kept(unit, typed, mode.returns_value and not request.alone)
     typed = with_lengths_in_front(unit, with_aggregates_apart(unit, typed))
     typed = changed_everywhere(unit, typed, with_squares)
     left = () if mode.has_effects else typed.params

@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.regions import LAST, SKIPS, altered
 from adcompiler.ir.visit import bound_inside, defined, substitute_statement, used, walk, with_blocks
-from adcompiler.ops.facts import IN_C
+from adcompiler.ops.facts import IN_C, LAYOUT
 from adcompiler.ops.queries import known, meaning
 from adcompiler.optimise.stores import is_zero
 from adcompiler.runtime import add_at, unbroadcast
@@ -209,6 +209,8 @@ class _Copies:
             return False
         if is_scatter(rhs) or (isinstance(rhs.func, Const) and rhs.func.value is unbroadcast):
             return self.is_whole(unstar(rhs.args[0]), seen)
+        if rhs.args and known(rhs).sharing and all(s.how == LAYOUT for s in known(rhs).sharing):
+            return self.is_whole(unstar(rhs.args[0]), seen)  # all elements, in another shape
         return not self.operands(atom, rhs) and not gives_views(rhs)
 
     # -- parts that nothing writes into --------------------------------------------------------

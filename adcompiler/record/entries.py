@@ -9,6 +9,7 @@ import numpy as np
 
 from adcompiler.dispatch.trees import children
 from adcompiler.record.tape import NUMBERS, Entry
+from adcompiler.runtime.indexing import accumulate
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 
 
@@ -234,7 +235,7 @@ class Gather(Made):
         if g is not None:
             place = sweep.view(self.array)
             if isinstance(self.result, np.ndarray):
-                np.add.at(place, self.index, g)
+                accumulate(place, self.index, g)
             else:
                 place[self.index] += g
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,8 @@ from adcompiler.errors import ArgumentsError, limitations
 from adcompiler.runtime.aliases import buffer_of, storage
 from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.runtime.structure import add
+
+WHOLE = slice(None)
 
 
 def add_at(buffer: Any, index: Any, g: Any) -> Any:
@@ -34,7 +37,7 @@ def add_at(buffer: Any, index: Any, g: Any) -> Any:
         if is_basic(index):
             buffer[index] = buffer[index] + g  # a store, whether that is a number or a view
         else:
-            np.add.at(buffer, index, g)
+            accumulate(buffer, index, g)
     elif buffer is None:
         raise ArgumentsError(
             "a value is differentiated here of a class whose items are not followed; pass a list, "
@@ -68,9 +71,40 @@ def scatter(g: Any, index: Any, x: Any) -> Any:
     raise TypeError(f"cannot scatter into {type(x).__name__}")
 
 
+MANY = 1_000
+"""So many sums take longer than a look at the subscripts."""
+
+
 def accumulate(array: Any, index: Any, value: Any) -> None:
-    """Add ``value`` to ``array[index]``, once for each time that an element is named."""
-    np.add.at(array, index, value)
+    """Add ``value`` to ``array[index]``, once for each time that an element is named.
+
+    That is ``np.add.at``, with the same sums in the same order. NumPy is several times as fast
+    where array and subscripts have one axis; many sums are brought to this form where they can be.
+    """
+    places, ahead = index, 0
+    if type(index) is tuple and index and all(
+        type(part) is slice and part == WHOLE for part in index[:-1]
+    ):
+        places, ahead = index[-1], len(index) - 1
+    if np.size(value) < MANY or not (
+        type(places) is np.ndarray and places.dtype.kind in "iu" and places.size
+        and type(array) is np.ndarray and array.flags.c_contiguous and array.size
+        and array.ndim > ahead
+    ) or np.may_share_memory(array, value):
+        np.add.at(array, index, value)
+        return
+    shape, n = array.shape, array.shape[ahead]
+    within = math.prod(shape[ahead + 1 :])
+    if within != 1:
+        if np.any(places < -n) or np.any(places >= n):
+            np.add.at(array, index, value)  # which raises
+        places = places.reshape(-1, 1).astype(np.intp)
+        places = np.where(places < 0, places + n, places) * within + np.arange(within)
+    many = np.broadcast_to(
+        value, (*shape[:ahead], *np.shape(index[-1] if ahead else index), *shape[ahead + 1 :]))
+    many = many.reshape(-1, *many.shape[ahead:])
+    for part, added in zip(array.reshape(-1, n * within), many, strict=True):
+        np.add.at(part, places.reshape(-1), added.reshape(-1))
 
 
 def own(value: Any, copy: Callable[[Any], Any] | None = None) -> Any:

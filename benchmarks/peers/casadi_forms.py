@@ -35,4 +35,22 @@ def band(x):
     return ca.Function("J", [v], [ca.jacobian(values, v)])
 
 
+def five_points(u, n):
+    v = ca.SX.sym("u", n * n)
+    z = ca.reshape(v, n, n)
+    inner = z[1:-1, 1:-1]
+    values = ca.SX.zeros(n, n)
+    values[1:-1, 1:-1] = (z[2:, 1:-1] + z[:-2, 1:-1] + z[1:-1, 2:] + z[1:-1, :-2] - 4.0 * inner
+                          + ca.exp(inner) / n**2)
+    return ca.Function("J", [v], [ca.jacobian(ca.vec(values), v)])
+
+
+def surface(z, n):
+    v = ca.SX.sym("z", n * n)
+    u = ca.reshape(v, n, n)
+    a, b = (u[1:, 1:] - u[:-1, :-1]) * n, (u[1:, :-1] - u[:-1, 1:]) * n
+    value = ca.sum1(ca.vec(ca.sqrt(1.0 + 0.5 * (a * a + b * b)))) / n**2
+    return ca.Function("H", [v], [ca.hessian(value, v)[0]])
+
+
 brusselator_loop, chained_loop = brusselator, chained

@@ -11,7 +11,9 @@ from adcompiler.backends.python.subscripts import index_kind, is_integer
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Rhs, Step, Update, Var, unstar
 from adcompiler.ops.queries import numeric_method
-from adcompiler.runtime import add_at, append, drop_last, note_value, put_entry, store_global
+from adcompiler.runtime import (
+    accumulate, add_at, append, drop_last, note_value, put_entry, store_global,
+)
 
 
 def same_place(place: ast.expr, value: ast.expr) -> bool:
@@ -61,8 +63,7 @@ class UpdateLowering(ExpressionLowering):
         last = rhs.steps[-1]
         value = self.atom(rhs.value)
         if rhs.adds and self.may_repeat(rhs):
-            numpy = self.references.module("numpy")
-            at = ast.Attribute(ast.Attribute(numpy, "add", ast.Load()), "at", ast.Load())
+            at = self.adding(part_type(self.unit.type(rhs.obj), rhs.steps[:-1]), last.args[0])
             index = as_value(self.index(last.args[0]))
             self.out.append(ast.Expr(ast.Call(at, [place, index, value], [])))
             return
@@ -78,6 +79,14 @@ class UpdateLowering(ExpressionLowering):
             self.out.append(ast.AugAssign(written, value.op, value.right))
         else:
             self.out.append(ast.Assign([place], value))
+
+    def adding(self, array: t.Type, index: Atom) -> ast.expr:
+        """Return what adds to an array by subscripts: NumPy, where that is fast by itself."""
+        parts = array, self.unit.type(index)
+        if not all(isinstance(part, t.Array) and part.ndim == 1 for part in parts):
+            return self.references.expression(accumulate)
+        numpy = self.references.module("numpy")
+        return ast.Attribute(ast.Attribute(numpy, "add", ast.Load()), "at", ast.Load())
 
     def may_repeat(self, rhs: Update) -> bool:
         """Say whether what is added to an array may go to an element several times."""
@@ -120,10 +129,8 @@ class UpdateLowering(ExpressionLowering):
             old = ast.Subscript(self.load(target), where, ast.Load())
             self.out.append(ast.Assign([place], ast.BinOp(old, ast.Add(), self.atom(g))))
         elif isinstance(type_, t.Array) and kind == "gather":
-            numpy = self.references.module("numpy")
-            at = ast.Attribute(ast.Attribute(numpy, "add", ast.Load()), "at", ast.Load())
             self.out.append(ast.Expr(ast.Call(
-                at, [self.load(target), self.atom(index), self.atom(g)], []
+                self.adding(type_, index), [self.load(target), self.atom(index), self.atom(g)], []
             )))
         else:
             call = ast.Call(
