@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from adcompiler.api.patterns import Watched, refuse_written
+from adcompiler.api.watched_patterns import Watched
 from adcompiler.dispatch.guards import Guard
 from adcompiler.errors import WrongPatternError
 from adcompiler.runtime.indexing import own
@@ -42,6 +42,8 @@ class Given:
 
         Raises UnsupportedError for a function that writes into its arguments.
         """
+        from adcompiler.api.patterns import refuse_written  # loads the compiler
+
         guard = refuse_written(function, args, kwargs, argnums)
         return self.depending_on(guard, function, args, kwargs, wanted)
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from adcompiler.api.patterns import Watched
+from adcompiler.api.watched_patterns import Watched
 from adcompiler.api.sparse_structure import Structure
 from adcompiler.sparsity.dependences.fingerprints import fingerprint, shape_of
-from adcompiler.sparsity.interpreter.generic import structure_of
+from adcompiler.sparsity.dependences.structures import structure_of
 from adcompiler.structs import dataclass
 
 MAX_KEPT = 16
@@ -58,9 +58,9 @@ class KeptStructures:
         found = self.by_values.get(key)
         if found is None or not found.watched.holds():
             shapes = shape_of(list(wanted)), shape_of(list(others.values()))
-            kept = self.by_shapes.setdefault(shapes, OfShapes())
+            kept = self.by_shapes.pop(shapes, None) or OfShapes()
             found = self.by_values[key] = self.found(kept, others, point, find, make)
-            self.by_shapes.move_to_end(shapes)
+            self.by_shapes[shapes] = kept
             shorten(self.by_values)
             shorten(self.by_shapes)
         self.by_values.move_to_end(key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import linecache
 import sysconfig
 import traceback
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.activity import varied_variables
+from adcompiler.api.watched_patterns import MODES
 from adcompiler.compile.pipeline import Request, refuse, typed_function
 from adcompiler.derive.disguises import refuse_memos
 from adcompiler.dispatch import Options, Specialisations
@@ -45,7 +45,6 @@ from adcompiler.typed.values import type_of
 Argnums = int | str | tuple[int | str, ...]
 
 _KEPT = "__adcompiler_patterns__"
-MODES = ("global", "local")
 
 
 @dataclass(eq=False)
@@ -205,10 +204,10 @@ class Patterns:
         machine = Machine(
             compiled.unit, local, second, compiled.callees, compiled.sources, at_generic)
         machine.columns = inputs.columns
+        target = self.forms.target.function
+        free = target.__code__.co_freevars
         cells = [
-            machine.reads.read(id(cell), functools.partial(getattr, cell, "cell_contents"))
-            for cell in cells_of(self.forms.target.function, compiled)
-        ]
+            machine.reads.read("cell", target, free.index(name)) for name in compiled.captured]
         try:
             with np.errstate(all="ignore"):
                 value, *finals = program.entry(machine, *values, *cells)
@@ -218,12 +217,6 @@ class Patterns:
         except Unfit as unfit:
             raise UnfitError(str(unfit)) from None
         return (tuple(finals) if compiled.is_in_place else value), inputs, machine
-
-
-def cells_of(function: types.FunctionType, compiled: Compiled) -> list[Any]:
-    """Return the closure cells of the captured variables that a program takes."""
-    names, cells = function.__code__.co_freevars, function.__closure__ or ()
-    return [cells[names.index(name)] for name in compiled.captured]
 
 
 def at_steps(value: Any, steps: Sequence[Any], change: Callable[[Any], Any]) -> Any:

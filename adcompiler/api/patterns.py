@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,22 +9,21 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.argnums import Asked, of_call
-from adcompiler.api.fallback import users_level
 from adcompiler.api.keywords import needs_arguments
 from adcompiler.api.pattern_programs import (
-    Argnums, at_steps, lines_of, located, patterns_of,
+    Argnums, Compiled, Patterns, at_steps, lines_of, located, patterns_of,
 )
 from adcompiler.dispatch import Specialisations
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.guards import Guard
 from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.errors import (
-    ADError, FullPatternWarning, LocatedError, MissingPrimalError, MissingRuleError, Reason,
+    ADError, LocatedError, MissingPrimalError, MissingRuleError, Reason,
     SourceNotFoundError, UnsupportedError,
 )
 from adcompiler.plot import Pattern
-from adcompiler.sparsity.dependences.fingerprints import Reads
-from adcompiler.sparsity.interpreter.fullness import FULL, LARGE, TooFullError
+from adcompiler.sparsity.interpreter.fullness import TooFullError
+from adcompiler.sparsity.interpreter.machine import Machine
 from adcompiler.sparsity.interpreter.pattern import hessian, jacobian
 from adcompiler.sparsity.interpreter.run import Refusal, too_full
 from adcompiler.sparsity.tracing.detectors import (
@@ -34,8 +32,6 @@ from adcompiler.sparsity.tracing.detectors import (
 from adcompiler.structs import dataclass
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
 
-SHOWN = 5
-"""Lines that a warning names."""
 
 
 def as_called(
@@ -116,34 +112,25 @@ def hessian_sparsity(
 
 
 @dataclass(frozen=True, eq=False)
-class Watched:
-    """A pattern, and what it depends on beside the arguments.
+class Found:
+    """A pattern as a ``run`` of a function found it, for which the ``guard`` has to hold.
 
-    With ``why`` the function is recorded, for that reason, as it is not compiled. ``looked`` are
-    the positions of the other arguments whose values were looked at: it is that of all values of
-    the other floating ones. ``full`` are the lines that make it nearly full, if that is so.
+    ``full`` are the lines that make it nearly full, if that is so.
     """
 
     pattern: Any
     guard: Guard
-    reads: Reads
-    fingerprint: Any
-    why: str = ""
-    looked: frozenset[int] = frozenset()
-    full: tuple[str, ...] = ()
-
-    def holds(self) -> bool:
-        """Say whether nothing that the pattern depends on has changed."""
-        if not self.guard.holds():
-            return False
-        return not self.reads.readers or self.reads.fingerprint() == self.fingerprint
+    patterns: Patterns
+    compiled: Compiled
+    run: Machine
+    full: tuple[str, ...]
 
 
-def watched_pattern(
+def found_pattern(
     function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], argnums: Argnums,
-    second: bool, looked: frozenset[int] = frozenset(), mode: str = "global",
-) -> Watched:
-    """Return the pattern of a Jacobian or a Hessian, and how to tell whether it still holds.
+    second: bool, looked: frozenset[int], mode: str,
+) -> Found:
+    """Return the pattern of a Jacobian or a Hessian, with what it was found by.
 
     The values of the arguments at the positions ``looked`` are used, and of others if need be.
     Raises UnsupportedError for a function that writes into its arguments.
@@ -151,35 +138,14 @@ def watched_pattern(
     guard = refuse_written(function, args, kwargs, argnums)
     patterns = patterns_of(function, argnums)
     value, inputs, machine = patterns.run(args, kwargs, mode, second, looked=looked)
-    found = finished(
+    pattern = finished(
         lambda: hessian(machine, value, inputs.columns, False) if second
         else jacobian(value, inputs.columns), function, argnums,
     )
-    assert machine.sources is not None
-    return Watched(
-        found, guard, machine.reads, machine.reads.fingerprint(),
-        looked=machine.sources.every - machine.generic,
-        full=tuple(lines_of(machine.full, patterns.programs(args, kwargs))))
-
-
-def is_full(pattern: Any) -> bool:
-    """Say whether a pattern of a large matrix has more than a tenth of all entries."""
-    entries = pattern.shape[0] * pattern.shape[1]
-    return bool(entries >= LARGE**2 and pattern.nnz > FULL * entries)
-
-
-def warn_if_full(pattern: Any, lines: Sequence[str]) -> None:
-    """Warn of a pattern that is nearly full, and name the lines that make it so."""
-    if not is_full(pattern):
-        return
-    height, width = pattern.shape
-    made_so = "".join(f"\n  {line}" for line in lines[:SHOWN])
-    warnings.warn(
-        f"the pattern of a {height} x {width} matrix has {pattern.nnz:,} entries, "
-        f"{100 * pattern.nnz / (height * width):.0f} % of all; a dense derivative, or products "
-        "with it, may take less time"
-        + (f". It is made so by\n{made_so.lstrip(chr(10))}" if made_so else ""),
-        FullPatternWarning, stacklevel=users_level())
+    compiled = patterns.compiled(patterns.values(args, kwargs))
+    programs = [compiled.program, *compiled.callees.values()]
+    return Found(
+        pattern, guard, patterns, compiled, machine, tuple(lines_of(machine.full, programs)))
 
 
 def refuse_written(

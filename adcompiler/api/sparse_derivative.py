@@ -14,10 +14,8 @@ from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.fallback import BY_BACKEND, because, may_record, tell_recorded
 from adcompiler.api.given_patterns import Given
 from adcompiler.api.kept_structures import KeptStructures
-from adcompiler.api.pattern_programs import MODES
-from adcompiler.api.patterns import Watched, warn_if_full, watched_pattern, writes
-from adcompiler.api.sparse_source import SparseModule
 from adcompiler.api.sparse_structure import Repeatable, Structure
+from adcompiler.api.watched_patterns import MODES, Watched, warn_if_full, watched_pattern
 from adcompiler.dispatch import Compiled, Options
 from adcompiler.dispatch.explain import Explanation
 from adcompiler.dispatch.guards import Guard
@@ -124,9 +122,11 @@ class SparseDerivative(Derivative[P, Any]):
         def made(watched: Watched) -> Structure:
             if self.given is None:
                 warn_if_full(watched.pattern, watched.full)
-            coloring = kept_coloring(
-                watched.pattern, (type(self).mode, self.kind, self.order),
-                lambda: self.colored(watched.pattern))
+            def colored() -> Coloring:
+                return self.colored(watched.pattern)
+
+            coloring = colored() if self.settings.mode == "local" else kept_coloring(
+                watched.pattern, (type(self).mode, self.kind, self.order), colored)
             return Structure(coloring, Decompression(
                 coloring, self.settings.form, self.settings.triangle), watched)
 
@@ -146,8 +146,8 @@ class SparseDerivative(Derivative[P, Any]):
         try:
             if self.given is None:
                 return watched_pattern(
-                    self.primal, args, kwargs, self.argnums, self.is_second, looked,
-                    self.settings.mode)
+                    self.form.specialisations, self.primal, args, kwargs, self.argnums,
+                    self.is_second, looked, self.settings.mode)
             return self.given.watched(self.primal, args, kwargs, self.argnums, wanted)
         except ADError as error:
             if not self.may_record(error):
@@ -191,6 +191,8 @@ class SparseDerivative(Derivative[P, Any]):
         before = fingerprint([args, kwargs])
         matrix = self.recording.matrix(found, wanted, out, args, kwargs)
         if fingerprint([args, kwargs]) != before:
+            from adcompiler.api.patterns import writes  # loads the compiler
+
             raise writes(self.form.specialisations)
         return matrix
 
@@ -234,6 +236,8 @@ class SparseDerivative(Derivative[P, Any]):
             made = type(self)(
                 self.primal, self.argnums, replace(self.settings, backend="python"))
             return made.source_for(*args, **kwargs)
+        from adcompiler.api.sparse_source import SparseModule  # loads the compiler
+
         values, wanted = self.arguments(args, kwargs)
         found = self.structure_for(values, wanted, args, kwargs)
         module = SparseModule(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api.patterns import Watched
+from adcompiler.api.watched_patterns import Watched
 from adcompiler.api.seeds import MAX_NUMBERS
 from adcompiler.dispatch import AtPoint, NotFinite
 from adcompiler.dispatch.guards import Guard

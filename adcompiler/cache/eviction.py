@@ -37,6 +37,11 @@ class Limits:
         """Return what ADCOMPILER_CACHE_LIMITS says; raises ADError if it is malformed."""
         return cls(*positive_numbers(LIMITS_VARIABLE, "megabytes", "days"))
 
+    @property
+    def room(self) -> float:
+        """The bytes that a directory of the cache has room for."""
+        return self.megabytes * 1e6 / PARTS
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -69,11 +74,10 @@ def prune(
             if now - (part / name).lstat().st_mtime > ABANDONED:
                 (part / name).unlink()
     entries = sorted(kept_in(part, is_entry), key=lambda one: (one.at, one.path.name))
-    room = limits.megabytes * 1e6 / PARTS
     total = sum(one.size for one in entries)
     removed = 0
     for one in entries:
-        if one.path == newest or (now - one.at <= limits.days * DAY and total <= room):
+        if one.path == newest or (now - one.at <= limits.days * DAY and total <= limits.room):
             continue
         if remove(one):
             total -= one.size

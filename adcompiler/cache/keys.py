@@ -11,7 +11,6 @@ from __future__ import annotations
 import builtins
 import functools
 import hashlib
-import importlib
 import operator
 import sys
 import types
@@ -403,7 +402,7 @@ def unspelled(text: str) -> Any:
     module, _, name = text.partition(":")
     try:
         # one that is being imported by who waits for this thread is there, and locked
-        value: Any = sys.modules.get(module) or importlib.import_module(module)
+        value: Any = sys.modules.get(module) or REGISTRY.loading.imported(module)
         for part in name.split(".") if name else ():
             value = getattr(value, part)
     except (ImportError, AttributeError, ValueError):

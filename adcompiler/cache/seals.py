@@ -17,9 +17,10 @@ from typing import Any
 
 from adcompiler.cache.files import source_states, state
 from adcompiler.cache.keys import digest, spelled, unspelled
+from adcompiler.cache.modules import is_being_imported
 from adcompiler.cache.store import Entry
 from adcompiler.frontend.scope import MISSING
-from adcompiler.ops.homes import is_same, root_module, rule_packages
+from adcompiler.ops.homes import is_same, root_module, rule_packages, rule_roots
 from adcompiler.ops.registry import REGISTRY
 
 
@@ -31,6 +32,18 @@ def seal() -> str | None:
 def is_sealed(entry: Entry) -> bool:
     """Say whether the rules that a kept entry was compiled under hold without being looked at."""
     return not REGISTRY.loading.has_loaded and entry.manifest["seal"] == (seal() or "broken")
+
+
+def present_seal() -> str | None:
+    """Return a hash of all rules as they are, loaded or not; None if the process changed any."""
+    found = seal()
+    return found if found is not None and all(map(is_as_loaded, _at_first)) else None
+
+
+def is_as_loaded(module: str) -> bool:
+    """Say whether a module of rules holds what it did when it was loaded."""
+    now = vars(sys.modules.get(module, object))
+    return all(now.get(name, MISSING) is value for name, value in _at_first[module].items())
 
 
 @functools.cache
@@ -74,12 +87,13 @@ def libraries() -> set[str]:
 
 def names_outside(rows: Iterable[list[str]]) -> list[list[str]]:
     """Return those rows of a manifest's names that are not of sealed packages."""
-    return [row for row in rows if row[0].partition(".")[0] not in roots() | libraries()]
+    return [row for row in rows if row[0].partition(".")[0] not in rule_roots() | libraries()]
 
 
-def roots() -> set[str]:
-    """Return the names of the packages that declare rules."""
-    return {p.module.partition(".")[0] for points in rule_packages().values() for p in points}
+def is_of_rules(path: list[list[Any]]) -> bool:
+    """Say whether a kept path begins in a package that declares rules."""
+    kind, name = path[0] if path else ("", "")
+    return kind == "import" and name.partition(":")[0].partition(".")[0] in rule_roots()
 
 
 _at_first: dict[str, dict[str, Any]] = {}
@@ -87,9 +101,11 @@ _at_first: dict[str, dict[str, Any]] = {}
 
 def remember() -> None:
     """Remember what the modules of rules held when they were loaded."""
-    wanted = roots()
+    wanted = rule_roots()
     for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] in wanted and name not in _at_first:
+        if name.partition(".")[0] in wanted and name not in _at_first and (
+            not is_being_imported(module)
+        ):
             _at_first[name] = dict(vars(module))
 
 
@@ -98,7 +114,7 @@ REGISTRY.loading.after.append(remember)
 
 def as_loaded(names: Mapping[tuple[str, str], Any]) -> bool:
     """Say whether what rules read by name is what their modules held when they were loaded."""
-    wanted = roots()
+    wanted = rule_roots()
     return all(
         _at_first.get(module, {}).get(name, MISSING) is value
         for (module, name), value in names.items() if module.partition(".")[0] in wanted

@@ -16,7 +16,9 @@ from adcompiler.cache.keys import (
     digest, fingerprint, is_unknown, names_hold, names_manifest, resolve, rules_hold,
     rules_manifest, storable,
 )
-from adcompiler.cache.seals import as_loaded, in_library, is_named, is_sealed, names_outside, seal
+from adcompiler.cache.seals import (
+    as_loaded, in_library, is_named, is_of_rules, is_sealed, names_outside, seal,
+)
 from adcompiler.cache.store import Entry, Store
 from adcompiler.errors import Cause, Finding, TooLargeError, TooLongError
 from adcompiler.frontend.depth import deepest
@@ -55,6 +57,8 @@ def facts_that_hold(
     manifest, sealed = entry.manifest, is_sealed(entry)
     facts = {}
     for path, wanted, name in manifest["facts"]:
+        if sealed and is_of_rules(path):
+            continue
         value = resolve(function, map(tuple, path), arguments)
         if value is MISSING or not (
             is_named(value, name) if sealed and name else fingerprint(value) == wanted

@@ -7,6 +7,7 @@ import functools
 import inspect
 import keyword
 import types
+import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -17,7 +18,7 @@ from adcompiler.cache.modules import load_module
 from adcompiler.dispatch.frames import FORWARD
 from adcompiler.dispatch.trees import leaves
 from adcompiler.errors import ADError, ArgumentsError
-from adcompiler.frontend.places import stand_for
+from adcompiler.frontend.places import Place, stand_for
 from adcompiler.ir.atoms import Origin
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.specialise.calls.libraries import is_library
@@ -162,23 +163,28 @@ def named_forward(
     namespace[called] = function
     made: types.FunctionType = namespace[f"{name}_"]
     made.__name__ = made.__qualname__ = name
-    place = defined_at(function)
-    if place is not None:
-        stand_for(made.__code__.co_filename, {}, place)
+    stand_for(made.__code__.co_filename, {}, defined_at(function))
     return made
 
 
-def defined_at(function: Any) -> Origin | None:
-    """Return where the function is defined that is differentiated in the end, if that is known."""
+def defined_at(function: Any) -> Place:
+    """Return what tells where the function is defined that is differentiated in the end."""
     while is_derivative(function):
         function = function.primal
     function = inspect.unwrap(getattr(function, "func", function))
-    if isinstance(function, types.FunctionType):
-        from adcompiler.frontend.functions import lower  # parses: only for what stands for another
+    if not isinstance(function, types.FunctionType):
+        return lambda: None
+    known = weakref.ref(function)
 
+    def place() -> Origin | None:
+        from adcompiler.frontend.functions import lower  # parses
+
+        alive = known()
         with suppress(ADError):
-            return lower(function).origin
-    return None
+            return None if alive is None else lower(alive).origin
+        return None
+
+    return place
 
 
 def named_parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import tokenize
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,10 +26,13 @@ def is_users(file: str) -> bool:
     return not file.startswith((PSEUDO, PACKAGE)) and RULES not in file
 
 
-_STANDS_FOR: dict[str, tuple[Mapping[int, Origin], Origin]] = {}
+Place = Callable[[], Origin | None]
+"""Looks for a place when it is asked for, which may parse."""
+
+_STANDS_FOR: dict[str, tuple[Mapping[int, Origin], Origin | Place]] = {}
 
 
-def stand_for(file: str, origins: Mapping[int, Origin], rest: Origin) -> None:
+def stand_for(file: str, origins: Mapping[int, Origin], rest: Origin | Place) -> None:
     """Note where the lines of an emitted file come from: ``rest`` is that of all others."""
     _STANDS_FOR[file] = origins, rest
 
@@ -39,8 +42,8 @@ def users_place(file: str, line: int) -> Origin | None:
     if file not in _STANDS_FOR:
         return None
     origins, rest = _STANDS_FOR[file]
-    origin = origins.get(line, rest)
-    return replace(origin.via or origin, via=None, reverse=False)
+    origin = origins.get(line) or (rest if isinstance(rest, Origin) else rest())
+    return None if origin is None else replace(origin.via or origin, via=None, reverse=False)
 
 
 def lines_below(text: str, origins: Sequence[Origin]) -> dict[int, Origin]:

@@ -149,9 +149,8 @@ def written(
     text = text.replace("NAMES", repr(argnums))
     namespace = load_module(None, text.lstrip(), f"adcompiler_{name}").__dict__
     namespace.update(function=function, jvp=jvp, vjp=vjp)
-    made, place = namespace[name], defined_at(root)
-    if place is not None:
-        stand_for(made.__code__.co_filename, {}, place)
+    made = namespace[name]
+    stand_for(made.__code__.co_filename, {}, defined_at(root))
     return made
 
 

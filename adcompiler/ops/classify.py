@@ -12,6 +12,7 @@ from typing import Any
 
 from adcompiler.errors import not_one_of
 from adcompiler.ops.homes import findable
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.structs import dataclass
 
 Predicate = Callable[..., Any]
@@ -132,6 +133,7 @@ def classify(
     ):
         raise ValueError(f"letters {letters!r} stand for no class of {kind} functions")
     declare((function,), *map(of_letters, letters if kind == "1-2" else (letters,)))
+    REGISTRY.changed()  # patterns that are kept
     return function
 
 

@@ -69,7 +69,7 @@ class Entries:
             if isinstance(rule.function, MethodType) and not isinstance(owner, type):
                 self._owners[id(owner)] = owner
             self.log.append(rule)
-        self._changed()
+        self.changed()
 
     def add_forward(
         self, function: Any, types: tuple[Any, ...] | None, forward: Callable[..., Any],
@@ -91,7 +91,7 @@ class Entries:
                 rules.insert(0, made)
             self._rules[function] = rules
             self.log.append(made)
-        self._changed()
+        self.changed()
 
     def replace(self, old: Rule | None, new: Rule) -> None:
         """Register ``new`` in the place of ``old``, which it makes obsolete; None: as a new one."""
@@ -111,7 +111,7 @@ class Entries:
             self._rules[rule.function] = kept
             if not kept:
                 del self._rules[rule.function]
-        self._changed()
+        self.changed()
 
     def is_current(self, rule: Rule) -> bool:
         """Say whether a rule that was registered is still there."""
@@ -129,7 +129,7 @@ class Entries:
         """Register a declaration that a callable's results carry no derivative."""
         with self.lock:
             self._inactive[findable(declaration.function)] = declaration
-        self._changed()
+        self.changed()
 
     def add_alias(self, other: Any, function: Any) -> None:
         """Register ``other`` as another spelling of ``function``; not of one that is spelled so."""
@@ -141,26 +141,26 @@ class Entries:
             if meant is other:
                 raise ValueError(f"{other!r} would be another spelling of itself")
             self._aliases[findable(other)] = function
-        self._changed()
+        self.changed()
 
     def add_twins(self, instance: Any, attributes: tuple[str, ...]) -> None:
         """Register that copies of ``instance``, equal in ``attributes``, have its methods."""
         with self.lock:
             self._twins.setdefault(type(instance), []).append((instance, attributes))
-        self._changed()
+        self.changed()
 
     def add_replacement(self, rule: Rule) -> None:
         """Register the Python code that is compiled in place of a callable."""
         with self.lock:
             self._replacements[rule.function] = rule
-        self._changed()
+        self.changed()
 
     def add_facts(self, functions: Iterable[Any], facts: Facts) -> None:
         """Enter what is said of functions."""
         with self.lock:
             self.said.add(functions, facts)
         if facts != UNKNOWN:
-            self._changed()
+            self.changed()
 
     def remove(self, function: Any) -> None:
         """Forget everything registered for ``function`` itself."""
@@ -168,14 +168,14 @@ class Entries:
             for table in (self._rules, self._inactive, self._aliases, self._replacements):
                 table.pop(function, None)
             self.said.remove(function)
-        self._changed()
+        self.changed()
 
     def watch(self, watcher: Watcher) -> None:
         """Tell ``watcher`` when rules change, as long as it lives."""
         with self.lock:
             self._watchers.add(watcher)
 
-    def _changed(self) -> None:
+    def changed(self) -> None:
         """Tell the watchers that rules have changed; those of a package only arrive on demand."""
         self._forget_implied()
         with self.lock:

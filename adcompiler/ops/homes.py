@@ -30,6 +30,13 @@ def rule_packages() -> dict[str, list[Point]]:
     return points
 
 
+@lru_cache(maxsize=1)
+def rule_roots() -> frozenset[str]:
+    """Return the names of the packages that declare rules."""
+    return frozenset(
+        p.module.partition(".")[0] for points in rule_packages().values() for p in points)
+
+
 @unless_it_raises("")
 def home_module(function: Any) -> str:
     """Return the name of the module that a callable belongs to, e.g. ``"scipy.linalg._matfuncs"``.

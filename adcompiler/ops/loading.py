@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from types import ModuleType
 from typing import Any
 
-from adcompiler.ops.homes import covering, home_module, rule_packages
+from adcompiler.ops.homes import covering, home_module, rule_packages, rule_roots
 
 
 class Loading:
@@ -30,6 +33,21 @@ class Loading:
     def is_here(self) -> bool:
         """Say whether this thread is loading rules."""
         return self._loader == threading.get_ident()
+
+    @contextmanager
+    def here(self) -> Iterator[None]:
+        """Take what this thread registers meanwhile for rules of packages."""
+        with self.lock:
+            outer, self._loader = self._loader, threading.get_ident()
+            try:
+                yield
+            finally:
+                self._loader = outer
+
+    def imported(self, module: str) -> ModuleType:
+        """Return a module that is imported now; what one of a rule package registers is of that."""
+        with self.here() if module.partition(".")[0] in rule_roots() else nullcontext():
+            return importlib.import_module(module)
 
     def load_for(self, function: Any) -> None:
         """Load the rules for the modules that a callable is from."""
@@ -57,19 +75,18 @@ class Loading:
             if module in self._loaded or module in self._begun:
                 return
             self._begun.add(module)
-            outer, self._loader = self._loader, threading.get_ident()
-            for point in rule_packages().get(module, ()):
-                self.has_loaded = True
-                try:
-                    point.load()
-                except Exception:
-                    import logging  # which takes a while, and only this needs
+            with self.here():
+                for point in rule_packages().get(module, ()):
+                    self.has_loaded = True
+                    try:
+                        point.load()
+                    except Exception:
+                        import logging  # which takes a while, and only this needs
 
-                    logging.getLogger("adcompiler").exception(
-                        "the rules of %s for %s could not be loaded", point.value, module
-                    )
-            self._loaded.add(module)
-            self._loader = outer
+                        logging.getLogger("adcompiler").exception(
+                            "the rules of %s for %s could not be loaded", point.value, module
+                        )
+                self._loaded.add(module)
             self.loaded()
         for notified in self.after:
             notified()

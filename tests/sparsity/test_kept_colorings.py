@@ -11,7 +11,6 @@ import scipy.sparse as sp
 
 from adcompiler import color, sparse_jacobian
 from adcompiler.api.sparse import SparseJacobian
-from adcompiler.sparsity.coloring import kept
 from adcompiler.sparsity.coloring.coloring import Coloring
 from adcompiler.sparsity.coloring.kept import kept_coloring
 
@@ -22,7 +21,6 @@ CYCLIC = sp.csr_array(TRIDIAGONAL + sp.csr_array(([True], ([0], [99])), shape=(1
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(kept, "LARGE", 10)
     return tmp_path / "cache"
 
 

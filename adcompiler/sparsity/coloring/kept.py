@@ -1,4 +1,4 @@
-"""Colorings of large patterns on disk, so that another process does not color again.
+"""Colorings of patterns on disk, so that another process does not color again.
 
 A coloring is a function of the pattern and of what is asked for alone. The key of an entry is a
 digest of all nonzeros, so that no coloring is taken for another pattern, whatever function it is
@@ -16,22 +16,17 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.cache.eviction import Limits
 from adcompiler.cache.keys import compiler_digest, digest
 from adcompiler.cache.store import Entry, Store, default_directory
 from adcompiler.sparsity.coloring.coloring import KINDS, Coloring, as_pattern
 
-LARGE = 20_000
-"""Nonzeros from which a coloring takes longer than reading it."""
-
-
 def kept_coloring(pattern: Any, words: Sequence[str], make: Callable[[], Coloring]) -> Coloring:
     """Return the coloring of a pattern that ``make`` finds, or an earlier process has found.
 
-    ``words`` say how it is colored.
+    ``words`` say how it is colored. Reading one takes 0.2 ms, which few colorings take.
     """
     csr = as_pattern(pattern)
-    if csr.nnz < LARGE:
-        return make()
     store = Store(default_directory())
     key = digest(
         "coloring", compiler_digest(), *words, csr.shape,
@@ -42,9 +37,16 @@ def kept_coloring(pattern: Any, words: Sequence[str], make: Callable[[], Colorin
             return found
         store.discard(entry)
     made = make()
-    store.write(key, "coloring", "", {
-        "kind": made.kind, "columns": text_of(made.columns), "rows": text_of(made.rows)})
+    columns, rows = text_of(made.columns), text_of(made.rows)
+    if has_room(columns, rows):
+        store.write(key, "coloring", "", {"kind": made.kind, "columns": columns, "rows": rows})
     return made
+
+
+def has_room(*texts: str) -> bool:
+    """Say whether texts fit into a directory of the cache: larger ones leave nothing beside them.
+    """
+    return sum(map(len, texts)) <= Limits.from_environment().room
 
 
 def coloring_of(entry: Entry, pattern: Any) -> Coloring | None:
@@ -64,12 +66,12 @@ def digest_of(indices: np.ndarray) -> str:
     return hashlib.sha256(indices.astype("<i8").tobytes()).hexdigest()
 
 
-def text_of(colors: np.ndarray) -> str:
-    """Return colors as text."""
-    return base64.b64encode(zlib.compress(colors.astype("<i4").tobytes(), 1)).decode()
+def text_of(numbers: np.ndarray) -> str:
+    """Return integers of 32 bits as text."""
+    return base64.b64encode(zlib.compress(numbers.astype("<i4").tobytes(), 1)).decode()
 
 
 def numbers_of(text: str) -> np.ndarray:
-    """Return the colors that a text holds."""
+    """Return the integers that a text holds."""
     data = zlib.decompress(base64.b64decode(text, validate=True))
     return np.frombuffer(data, "<i4").astype(np.int64)

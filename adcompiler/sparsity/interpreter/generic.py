@@ -12,7 +12,7 @@ matrix are structure, those of multipliers are not.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,8 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import choose, own, project, stop_gradient
-from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.runtime.shaping import copy_as_laid_out, like, reshape_view
+from adcompiler.sparsity.dependences.structures import is_real, kept_zeros, mapped
 from adcompiler.sparsity.dependences.values import has_dependents
 from adcompiler.sparsity.interpreter.run import (
     ALWAYS, STRUCTURAL, LookedError, Run, transfer_of,
@@ -67,36 +67,6 @@ OF_CONTAINERS = ("add", "mul", "concat")
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def is_real(value: Any) -> bool:
-    """Say whether a value is a floating or complex number, or an array of such."""
-    if type(value) is np.ndarray:
-        return value.dtype.kind in "fc"
-    return isinstance(value, (float, complex, np.inexact))
-
-
-def mapped(change: Callable[[Any], Any], value: Any) -> Any:
-    """Return a value with each floating number or array in it replaced."""
-    if is_real(value):
-        return change(value)
-    if isinstance(value, (list, tuple)):
-        items = [mapped(change, item) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    if isinstance(value, dict):
-        return {key: mapped(change, item) for key, item in value.items()}
-    if is_record(value):
-        return record(type(value), **{
-            name: mapped(change, item) for name, item in state_of(value).items()})
-    return value
-
-
-def kept_zeros(value: Any) -> np.ndarray | None:
-    """Return which elements of an array are zero if that is structure, else None."""
-    if not isinstance(value, np.ndarray) or value.ndim < 2:
-        return None
-    zeros = value == 0
-    return None if zeros.all() or not zeros.any() else zeros
-
-
 def generic(value: Any, rng: np.random.Generator) -> Any:
     """Return generic numbers in the place of a value's own."""
 
@@ -108,16 +78,6 @@ def generic(value: Any, rng: np.random.Generator) -> Any:
         zeros = kept_zeros(one)
         made[...] = numbers if zeros is None else np.where(zeros, 0.0, numbers)
         return made
-
-    return mapped(change, value)
-
-
-def structure_of(value: Any) -> Any:
-    """Return a value with what generic numbers keep of it in place of its numbers."""
-
-    def change(one: Any) -> Any:
-        zeros = kept_zeros(one)
-        return () if zeros is None else np.packbits(zeros)
 
     return mapped(change, value)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import sys
 import types
 from collections.abc import Callable, Sequence
@@ -12,7 +11,6 @@ import numpy as np
 
 from adcompiler.errors import Finding
 from adcompiler.ir.nodes import UNDEF
-from adcompiler.runtime.containers import cell_value
 from adcompiler.sparsity.dependences.fingerprints import Reads
 from adcompiler.sparsity.dependences.values import (
     Dependent, Either, UnknownShape, element, has_dependents,
@@ -188,18 +186,18 @@ class Machine(Run):
         owner = sys.modules[module]
         found = self.stored.get((id(vars(owner)), name), UNDEF)
         if found is UNDEF:
-            return self.reads.read((module, path), lambda: operator.attrgetter(path)(owner))
+            return self.reads.read("global", owner, path)
         for each in rest:
             found = self.attribute(found, each)
         return found
 
     def read_attribute(self, obj: Any, name: str) -> Any:
         """Return the present value of an attribute of a function, class or module."""
-        return self.reads.read((id(obj), name), lambda: getattr(obj, name))
+        return self.reads.read("attribute", obj, name)
 
     def read_cell(self, function: Any, index: int) -> Any:
         """Return the present value of a variable that a function captured."""
-        return self.reads.read((id(function), index), lambda: cell_value(function, index))
+        return self.reads.read("cell", function, index)
 
     @staticmethod
     def format(*parts: Any) -> Any:

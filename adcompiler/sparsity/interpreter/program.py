@@ -27,6 +27,7 @@ from adcompiler.sparsity.interpreter.generic import Origins
 from adcompiler.sparsity.interpreter.run import ALWAYS, may_vary
 from adcompiler.sparsity.interpreter.taint import tainted_variables
 from adcompiler.sparsity.interpreter.text import Text
+from adcompiler.sparsity.interpreter.varying import is_harmless
 from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
@@ -36,13 +37,15 @@ from adcompiler.typed.unit import Unit
 class Program:
     """A function as a pattern program: ``entry`` takes a run, then the function's arguments.
 
-    ``origins`` are the places in the user's source of the lines of its text.
+    ``origins`` are the places in the user's source of the lines of its text, ``values`` what its
+    constants hold.
     """
 
     entry: Callable[..., Any]
     text: str
     origins: Mapping[int, Origin]
     filename: str
+    values: Mapping[str, Any]
 
 
 @dataclass(eq=False)
@@ -283,6 +286,8 @@ class Writer(Text):
             return f"{self.machine}.call({self.atom(func)}, ({given}), {{{named}}})"
         if may_vary(func.value):
             return f"{self.machine}.varying({self.atom(func)}, ({given}), {{{named}}})"
+        if not is_harmless(func.value):
+            return f"R.concrete({self.constant(func.value)}, ({given}), {{{named}}})"
         named = ", ".join(
             f"**{self.atom(atom)}" if key is None else f"{key}={self.atom(atom)}"
             for key, atom in kwargs
@@ -358,7 +363,7 @@ def program_of(
     filename = f"<pattern {next(NUMBERS)} of {function.name}>"
     namespace = dict(writer.values)
     exec(compile(text, filename, "exec"), namespace)
-    return Program(namespace["pattern"], text, writer.origins, filename)
+    return Program(namespace["pattern"], text, writer.origins, filename, writer.values)
 
 
 NUMBERS = itertools.count()

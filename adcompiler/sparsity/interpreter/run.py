@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import operator
 import random
@@ -23,6 +22,9 @@ from adcompiler.sparsity.dependences.values import (
     has_dependents, identity, is_complex, primal,
 )
 from adcompiler.sparsity.interpreter.fullness import LARGE, TooFullError, note_full, note_pairs
+from adcompiler.sparsity.interpreter.varying import (
+    GENERATORS, drawing_apart, is_harmless, unknown_like,
+)
 
 Transfer = Callable[..., Any]
 TRANSFERS: dict[Any, Transfer] = {}
@@ -115,6 +117,7 @@ class Run:
         self.kinds: dict[Any, Classification | None] = {}
         self.columns = 0
         self.full: list[tuple[str, int]] = []
+        self.is_lasting = True
 
     def may_fail_by(self, error: Exception) -> None:
         """Refuse an exception that says that an operation was not understood.
@@ -305,14 +308,17 @@ class Run:
         """Return the result of a call of which every argument is known."""
         if function is passive:
             raise Refusal("what a solution depends on is not known")
+        self.is_lasting = self.is_lasting and is_harmless(function)
         return self.varying(function, args, kwargs) if may_vary(function) else (
             called(function, args, kwargs))
 
     def varying(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Return the result of a call that may give something else another time.
 
-        Unless the pattern is that of this point, nothing is known of it but its shape and dtype.
+        Unless the pattern is that of this point, nothing is known of it but its shape and dtype,
+        which may be others in another process.
         """
+        self.is_lasting = False
         if self.local:
             return called(function, args, kwargs)
         before = random.getstate(), np.random.get_state()
@@ -328,20 +334,6 @@ def too_full(error: TooFullError) -> Refusal:
     return Refusal(
         str(error), "products with the derivative (jvp, vjp, hvp, as_linear_operator), a sparse "
         "matrix in place of a full one, or pattern=... if it is known")
-
-
-def drawing_apart(function: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
-    """Return a call that draws from copies of the generators in it: those of the program stay."""
-
-    def apart(value: Any) -> Any:
-        if not isinstance(value, GENERATORS) or isinstance(value, random.SystemRandom):
-            return value
-        return copy.deepcopy(value)
-
-    owner = getattr(function, "__self__", None)
-    if isinstance(owner, GENERATORS):
-        function = getattr(apart(owner), function.__name__)
-    return function, tuple(map(apart, args)), {key: apart(value) for key, value in kwargs.items()}
 
 
 LITTLE_KNOWN = frozenset({Dependent, Either, UnknownList, UnknownShape})
@@ -362,9 +354,6 @@ def called(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any
     return function(*args, **kwargs)
 
 
-GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
-
-
 def may_vary(function: Any) -> bool:
     """Say whether a second call with the same arguments may give something else.
 
@@ -380,20 +369,6 @@ def may_vary(function: Any) -> bool:
     if function in TRANSFERS or function in STRUCTURAL or function is passive:
         return False
     return not REGISTRY.facts(function).is_pure
-
-
-def unknown_like(value: Any) -> Any:
-    """Return a value of which no more is known than the kinds and shapes of its numbers."""
-    if isinstance(value, np.ndarray):
-        return Dependent(value.shape, value.dtype)
-    if isinstance(value, (bool, int, float, complex, np.generic)):
-        return Dependent((), value.dtype if isinstance(value, np.generic) else type(value))
-    if isinstance(value, (list, tuple)):
-        items = map(unknown_like, value)
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    if isinstance(value, str):
-        return Dependent((), str)
-    return Either() if isinstance(value, (bytes, dict, set, frozenset)) else value
 
 
 FOUND: dict[Any, tuple[Any, Transfer]] = {}

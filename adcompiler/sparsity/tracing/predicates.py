@@ -84,6 +84,7 @@ class LocalPredicate:
         def add(predicate: Callable[..., Any]) -> Callable[..., Any]:
             known = LOCAL.setdefault(REGISTRY.resolve(function), {})
             known[self.general.out, self.general.arguments] = predicate
+            REGISTRY.changed()  # patterns that are kept
             return predicate
 
         return add

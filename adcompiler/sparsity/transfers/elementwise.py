@@ -18,8 +18,9 @@ from adcompiler.sparsity.dependences.values import (
 )
 from adcompiler.sparsity.interpreter.run import (
     DENSE, DTYPE, ELEMENTWISE, GROUPED, INACTIVE, KIND, LINEARLY, STATED, TRANSFERS, Run,
-    find_transfer, transfer, transfer_of, unknown_like,
+    find_transfer, transfer, transfer_of,
 )
+from adcompiler.sparsity.interpreter.varying import unknown_like
 from adcompiler.sparsity.transfers.classification import classifications
 from adcompiler.sparsity.transfers.stand_ins import of_one_form, unknown_number
 

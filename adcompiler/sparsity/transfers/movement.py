@@ -22,8 +22,9 @@ from adcompiler.sparsity.dependences.values import (
     gathered, has_dependents, is_float, map_dependents, moved, shape_of,
 )
 from adcompiler.sparsity.interpreter.run import (
-    LAYOUT, Refusal, Run, transfer, transfer_of, unknown_like,
+    LAYOUT, Refusal, Run, transfer, transfer_of,
 )
+from adcompiler.sparsity.interpreter.varying import unknown_like
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
 from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.stand_ins import of_one_form, stand_in
