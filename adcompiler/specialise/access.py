@@ -148,6 +148,10 @@ class Access(ResultTypes):
 
     def item(self, obj: Atom, index: Atom, origin: Origin, name: str = "item") -> Atom:
         """Write ``obj[index]``."""
+        if self.unit.type(obj) == t.NONE_TYPE:
+            return self.raise_if_reached(
+                TypeError, "'NoneType' object is not subscriptable", "what is None has no items",
+                "undefined-names", origin)
         owner = dict_owner(self, obj)
         if owner is not None and isinstance(index, Const) and isinstance(index.value, str) and (
             isinstance(held := self.unit.type(owner), t.Object)

@@ -143,11 +143,13 @@ class Calls:
     that are one of several functions, ``apart`` counts those around that are compiled on their own.
     ``grown`` tells of functions that were opened how many statements that led to, all in all;
     ``sparse`` says whether sparse matrices of SciPy were met. ``pending`` are the functions being
-    compiled on their own, from the outside in.
+    compiled on their own, from the outside in. ``attributed`` has the names of attributes that are
+    given to functions made here.
     """
 
     callees: dict[Any, Callee] = field(default_factory=dict)
     pending: list[Callee] = field(default_factory=list)
+    attributed: dict[Any, set[str]] = field(default_factory=dict)
     active: list[Any] = field(default_factory=list)
     sites: list[Origin] = field(default_factory=list)
     typed: dict[Any, tuple[Any, t.Type]] = field(default_factory=dict)

@@ -29,7 +29,7 @@ def followed_trajectory(f, y, args, operands, order):
     y0, t0, _, outputs, found, (method, rtol, atol) = operands
     marks = np.concatenate((np.reshape(t0, (1,)) * 1.0, outputs))
     explicit = method in ("RK45", "RK23", "DOP853")
-    outcome = found[2], found[3]
+    outcome = found[1], found[2]
     total = in_steps(f, y0, marks, args, explicit, (rtol, atol), outcome, order).T
     return y + (total - stop_gradient(total))
 

@@ -16,19 +16,23 @@ from adcompiler.runtime import stop_gradient
 from adcompiler_rules.kernels.scipy_trajectories import ends_of
 from adcompiler_rules.followed import followed_integral
 from adcompiler_rules.followed_trajectories import followed_odeint, followed_trajectory
+from adcompiler_rules.ivp_events import events_moved
 from adcompiler_rules.trajectories import (
-    integral_pullback, odeint_pullback, run_ivp, trajectory_pullback,
+    in_order, integral_pullback, odeint_pullback, run_ivp, trajectory_pullback,
 )
 
-non_differentiable(ends_of, integral_pullback, odeint_pullback, trajectory_pullback)
+non_differentiable(ends_of, in_order, integral_pullback, odeint_pullback, trajectory_pullback)
 
 
 @dataclass
 class Trajectory:
-    """What ``solve_ivp`` returns, with derivatives of ``t`` and ``y``."""
+    """What ``solve_ivp`` returns, with derivatives of times and states."""
 
     t: Any
     y: Any
+    sol: Any
+    t_events: Any
+    y_events: Any
     success: bool
     status: int
     message: str
@@ -62,10 +66,45 @@ def stored(found, like, shape):
     return kept
 
 
+def as_events(events):
+    """Return event functions in a tuple."""
+    if events is None:
+        return ()
+    return tuple(events) if isinstance(events, (list, tuple)) else (events,)
+
+
+def outputs_of(t_eval, times, span, count, status):
+    """Return the times of outputs: as asked for, or the ends of the span and what is between."""
+    if t_eval is not None:
+        return np.asarray(t_eval)[:count] * 1.0
+    ends = np.zeros((3, count))
+    ends[:] = passive(ends_of, times, status)
+    return ends[0] * span[0] + ends[1] * span[1] + ends[2]
+
+
+def states_at(right_side, start, span, times, values, operands, given):
+    """Return the states at times in order, of which the values are known."""
+    dense, success, message, options = operands
+    return implied(
+        trajectory_pullback, right_side, (0.0, start), given, values,
+        operands=(start, span[0], span[1], times, (dense, success, message), options),
+        active=(False, True), followed=followed_trajectory,
+    )
+
+
+def states_in_order(right_side, start, span, times, values, operands, given):
+    """Return the states at times in any order, of which the values are known."""
+    order = np.zeros(np.size(times), int)
+    order[:] = passive(in_order, times, *span)
+    kept = stored(values, start, (np.size(start), np.size(times)))
+    states = states_at(right_side, start, span, times[order], kept[:, order], operands, given)
+    return states[:, np.argsort(order)]
+
+
 @replacement(integrate.solve_ivp)
 def solve_ivp(
-    fun, t_span, y0, method="RK45", t_eval=None, *, args=None, rtol=1e-3, atol=1e-6,
-    first_step=None, max_step=np.inf, jac=None,
+    fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, events=None, *, args=None,
+    rtol=1e-3, atol=1e-6, first_step=None, max_step=np.inf, jac=None,
 ):
     def right_side(t, y, *args):
         return np.atleast_1d(fun(t, y, *args))
@@ -73,28 +112,55 @@ def solve_ivp(
     given = () if args is None else args
     start = np.asarray(y0) * 1.0
     t0, t1 = t_span
-    function = function_of(right_side, (0.0, start), given)
     slope = None if jac is None else function_of(jac, (0.0, start), given)
-    times, states, dense, success, status, message, nfev = passive(
-        run_ivp, function, (t0, t1), start, method, t_eval, (rtol, atol), (first_step, max_step),
-        slope,
+    watched = as_events(events)
+
+    def event_value(number, t, y, *args):
+        value = 0.0
+        for k, event in enumerate(watched):
+            if number == k:
+                value = 1.0 * event(t, y, *args)
+        return value
+
+    flags = [(getattr(event, "terminal", False), getattr(event, "direction", 0))
+             for event in watched]
+    events_of = None if events is None else function_of(event_value, (0, 0.0, start), given)
+    found_t, states, dense, success, status, message, nfev, of_events, end = passive(
+        run_ivp, function_of(right_side, (0.0, start), given), (t0, t1), start, method, t_eval,
+        (rtol, atol), (first_step, max_step), slope, events_of, flags,
     )
-    if t_eval is None:
-        ends = np.zeros((3, int(passive(len, times))))
-        ends[:] = passive(ends_of, times)
-        outputs = ends[0] * t0 + ends[1] * t1 + ends[2]
+    count = int(passive(len, found_t))
+    outputs = outputs_of(t_eval, found_t, (t0, t1), count, status)
+    operands = dense, success, message, (method, rtol, atol)
+    t_events = y_events = None
+    if events is None:
+        kept = stored(states, start, (np.size(start), count))
+        y = states_at(right_side, start, (t0, t1), outputs, kept, operands, given)
     else:
-        outputs = np.asarray(t_eval) * 1.0
-    kept = stored(states, start, (np.size(start), np.size(outputs)))
-    y = implied(
-        trajectory_pullback, right_side, (0.0, start), given, kept,
-        operands=(
-            start, t0, t1, outputs, (times, dense, success, message), (method, rtol, atol),
-        ),
-        active=(False, True), followed=followed_trajectory,
-    )
+        times, owners = typed(of_events[0], np.zeros(1)), typed(of_events[2], np.zeros(1, int))
+        both = states_in_order(
+            right_side, start, (t0, end), np.concatenate((outputs, times)), of_events[3],
+            operands, given)
+        at_events = events_moved(
+            right_side, event_value, times, both[:, count:], given, (events_of, owners),
+            (typed(of_events[1], np.zeros(1)), rtol, atol))
+        t_events, y_events = (
+            [part[owners == k] for k, _ in enumerate(watched)] for part in at_events)
+        y = both[:, :count]
+        last = int(of_events[4])
+        if last >= 0:
+            outputs[-1] = at_events[0][last]
+            y[:, -1] = at_events[1][last]
+
+    def sol(t):
+        places = np.atleast_1d(np.asarray(t)) * 1.0
+        states = states_in_order(
+            right_side, start, (t0, end), places, passive(dense, places), operands, given)
+        return states[:, 0] if np.ndim(t) == 0 else states
+
     return Trajectory(
-        outputs, y, typed(success, True), typed(status, 0), typed(message, ""), typed(nfev, 0)
+        outputs, y, sol if dense_output else None, t_events, y_events, typed(success, True),
+        typed(status, 0), typed(message, ""), typed(nfev, 0),
     )
 
 

@@ -103,28 +103,75 @@ def integrated(f, g, a, b, options, rest):
     return filled(zeros, total)
 
 
-def run_ivp(f, t_span, y0, method, t_eval, tolerances, limits, jac):
-    """Return what ``solve_ivp`` finds, the interpolation as a function, in a tuple."""
+def run_ivp(
+    f, t_span, y0, method, t_eval, tolerances, limits, jac, event_value, flags
+):
+    """Return what ``solve_ivp`` finds, with the interpolation as a function, in a tuple.
+
+    For events that is their times; how long the steps were in which they were found; of which
+    event functions they are; the states at outputs and at them; and which of them ended the
+    integration (or -1).
+    """
     rtol, atol = tolerances
     first_step, max_step = limits
     options = {} if jac is None else {"jac": jac}
+    events = None if event_value is None else [
+        watched(event_value, k, *of_one) for k, of_one in enumerate(flags)]
     found = integrate.solve_ivp(
         f, t_span, y0, method=method, t_eval=t_eval, rtol=rtol, atol=atol, first_step=first_step,
-        max_step=max_step, dense_output=True, **options,
+        max_step=max_step, dense_output=True, events=events, **options,
     )
 
     def dense(t: Any) -> Any:
         return found.sol(t)
 
-    return found.t, found.y, dense, found.success, found.status, found.message, found.nfev
+    end = found.sol.ts[-1]
+    of_events = None
+    if events is not None:
+        times = np.concatenate([np.zeros(0), *found.t_events])
+        owners = np.repeat(np.arange(len(events)), [part.size for part in found.t_events])
+        states = [np.reshape(rows, (-1, y0.size)).T for rows in found.y_events]
+        last = -1
+        if found.status == 1 and t_eval is None:
+            last = int(np.flatnonzero(times == found.t[-1])[-1])
+        of_events = (
+            times, widths(found.sol, times), owners, np.hstack([found.y, *states]), last)
+    return (found.t, found.y, dense, found.success, found.status, found.message, found.nfev,
+            of_events, end)
+
+
+def watched(event_value: Any, k: int, terminal: Any, direction: Any) -> Any:
+    """Return an event function with the attributes that ``solve_ivp`` looks for."""
+    def event(t: float, y: Any) -> Any:
+        return event_value(k, t, y)
+
+    event.terminal = terminal  # type: ignore[attr-defined]
+    event.direction = direction  # type: ignore[attr-defined]
+    return event
+
+
+def widths(solution: Any, times: Any) -> Any:
+    """Return how long the steps of the solver were in which it found events, with their sign."""
+    ends = np.array([(piece.t_old, piece.t) for piece in solution.interpolants])
+    within = (np.min(ends, axis=1) <= times[:, None]) & (times[:, None] <= np.max(ends, axis=1))
+    return (ends[:, 1] - ends[:, 0])[np.argmax(within, axis=1)]
+
+
+def in_order(times: Any, t0: float, t1: float) -> Any:
+    """Return the order of times along an integration from ``t0`` to ``t1``; raise outside of it."""
+    outside = (times < min(t0, t1)) | (times > max(t0, t1))
+    if np.any(outside):
+        raise ValueError(
+            f"sol() of solve_ivp() at {times[outside][0]}, outside of what was integrated, from "
+            f"{t0} to {t1}, has no derivative")
+    return np.argsort(times if t1 >= t0 else -times, kind="stable")
 
 
 def trajectory_pullback(f, g, y, operands, rest):
     """Pull back the cotangent of ``solve_ivp(f, (t0, t1), y0).y``, of shape ``(n, outputs)``."""
-    y0, t0, _, _, (t, dense, success, message), options = operands
+    y0, t0, _, times, (dense, success, message), options = operands
     if not success:
         raise ValueError(f"the integration failed, so it has no derivative: {message}")
-    times = np.asarray(t, dtype=float)
     start, bars, first = adjoint(f, g, dense, times, t0, options, rest)
     times_bar = np.array([g[:, i] @ f(float(t), y[:, i], *rest) for i, t in enumerate(times)])
     return (start, -float(first @ f(float(t0), y0, *rest)), 0.0, times_bar, None, None, *bars)

@@ -174,20 +174,20 @@ def test_a_failed_integration_has_no_derivative():
         grad(f)(1.0)
 
 
-@pytest.mark.parametrize(("options", "name"), [
-    ({"events": lambda t, y: y[0]}, "events"), ({"dense_output": True}, "dense_output"),
-    ({"vectorized": True}, "vectorized"),
-])
-def test_what_is_not_known_of_trajectories_is_refused(options, name):
+def test_what_is_not_known_of_trajectories_is_refused():
     def f(p):
-        return integrate.solve_ivp(lambda t, y: -p * y, (0.0, 1.0), [1.0], **options).y[0, -1]
+        return integrate.solve_ivp(
+            lambda t, y: -p * y, (0.0, 1.0), [1.0], vectorized=True).y[0, -1]
 
-    with pytest.raises(UnsupportedError, match=f"has no rule .unexpected argument `{name}`"):
+    with pytest.raises(UnsupportedError, match="unexpected argument `vectorized`"):
         grad(f)(1.0)
 
 
 def test_results_that_are_not_there_are_refused():
-    with pytest.raises(UnsupportedError, match="t_events"):
+    with pytest.raises(UnsupportedError, match="njev"):
+        grad(lambda p: integrate.solve_ivp(
+            lambda t, y: -p * y, (0.0, 1.0), [1.0]).njev * p)(1.0)
+    with pytest.raises(UnsupportedError, match="not subscriptable"):
         grad(lambda p: integrate.solve_ivp(
             lambda t, y: -p * y, (0.0, 1.0), [1.0]).t_events[0])(1.0)
 

@@ -221,6 +221,11 @@ class Reading(Ownership):
         captures = tuple(self.current(a, origin) for a in rhs.captures)
         if all(a is b for a, b in zip(captures, rhs.captures, strict=True)):
             return atom
+        if rhs.function in self.s.unit.calls.attributed:
+            return self.s.reject(
+                origin, f"`{atom.name}` has attributes, and what it captured was written since",
+                "pass what is written as an argument", "closure-rebinding",
+            )
         new = Closure(rhs.function, captures, rhs.defaults, rhs.scope)
         return self.s.let(new, self.s.unit.type(atom), atom.name, origin, atom.temporary)
 

@@ -219,6 +219,8 @@ def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
         return UNDEF
     if isinstance(type_, t.Array) and isinstance(field, Const) and s.heap is not None:
         return store_in_part(s, obj, field.value, value, origin)
+    if isinstance(type_, t.FunctionType) and isinstance(field, Const) and isinstance(value, Const):
+        return store_in_function(s, obj, type_.function, field, value, origin)
     if isinstance(type_, t.Scalar) and isinstance(field, Const) and not any(
         hasattr(stand_in(one, 1), field.value) for one in type_.alternatives
     ):
@@ -272,6 +274,21 @@ def refuse_setting(s: Writer, type_: t.Object, name: str, origin: Origin) -> Ato
         origin, f"{type_.cls.__name__} has its own way of setting the attribute `{name}`",
         "assign to a plain attribute", "attributes",
     )
+
+
+def store_in_function(
+    s: Writer, obj: Atom, function: Any, field: Const, value: Const, origin: Origin
+) -> Atom:
+    """``f.name = value`` of a function that is made here: once, with a value known when compiling.
+
+    So no derivative goes through it, and what reads it may be moved.
+    """
+    given = s.unit.calls.attributed.setdefault(function, set())
+    if field.value in given:
+        return refuse(s, obj, "assigning again to an attribute of", origin)
+    given.add(field.value)
+    s.out.append(Do(Call(Const(setattr), (obj, field, value)), origin))
+    return NONE
 
 
 def store_in_part(s: Writer, obj: Atom, name: str, value: Atom, origin: Origin) -> Atom:

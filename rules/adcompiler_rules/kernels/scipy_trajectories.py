@@ -42,12 +42,16 @@ FEWEST = 16
 """Into so many steps the whole interval is divided, at least."""
 
 
-def ends_of(times: Any) -> Any:
-    """Return what outputs at ``times`` are of the start, of the end, and besides, in three rows."""
+def ends_of(times: Any, status: int) -> Any:
+    """Return what outputs at ``times`` are of the start, of the end, and besides, in three rows.
+
+    With the status 1 an event ended the integration, so that none of them is its end.
+    """
     times = np.asarray(times, dtype=float)
     rows = np.zeros((3, times.size))
     rows[2] = times
-    rows[:, -1] = 0.0, 1.0, 0.0
+    if status != 1:
+        rows[:, -1] = 0.0, 1.0, 0.0
     if times.size > 1:
         rows[:, 0] = 1.0, 0.0, 0.0
     return rows
