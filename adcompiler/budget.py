@@ -74,6 +74,7 @@ class Budget:
     """What one compile may spend, and what it has spent for each call that it is inside of.
 
     ``relied`` has what each of its tries found and relied on, which decides what is spent.
+    ``reached`` is told the stage that begins, and about what share of the time is over then.
     """
 
     def __init__(self, statements: float = STATEMENTS, seconds: float = SECONDS) -> None:
@@ -83,6 +84,7 @@ class Budget:
         self.spent_for: dict[int, tuple[Site, int]] = {}
         self.clock = _shared.get() or Clock()
         self.relied: list[Any] = []
+        self.reached: Callable[[str, float], None] = lambda stage, share: None
 
     @classmethod
     def from_environment(cls) -> Budget:

@@ -24,6 +24,7 @@ from adcompiler.dispatch.source_text import SourceText
 from adcompiler.errors import ADError
 from adcompiler.record.entry import explained, recorded, rewritten_text, tape_text
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.runtime.progress import showing
 from adcompiler.typed.derivatives import Argnums
 
 PATIENCE = 64
@@ -68,7 +69,18 @@ class EmittedDerivative(Derivative[P, R_co]):
             call: Callable[..., Any] = self._as_written
         else:
             call = make_call(self.specialisations, self._slow, direct)
-        type(self).__call__ = staticmethod(call)  # type: ignore[method-assign]
+        type(self).__call__ = staticmethod(  # type: ignore[method-assign]
+            self._shown(call) if self.options.progress else call)
+
+    def _shown(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a call that a terminal shows."""
+        said = super().__repr__()[1:-1]
+
+        def calling(*args: Any, **kwargs: Any) -> Any:
+            with showing(said):
+                return call(*args, **kwargs)
+
+        return calling
 
     def _as_written(self, *args: Any, **kwargs: Any) -> Any:
         """Return the derivative at the arguments of a function that sees how it is called."""

@@ -23,19 +23,19 @@ R = TypeVar("R")
 def grad(
     function: None = None, *, argnums: Asked = 0, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    debug: bool = False, fallback: str = "record",
+    debug: bool = False, fallback: str = "record", progress: bool = False,
 ) -> Callable[[Callable[P, Any]], Derivative[P, Any]]: ...
 @overload
 def grad(
     function: Callable[P, Any], argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    debug: bool = False, fallback: str = "record",
+    debug: bool = False, fallback: str = "record", progress: bool = False,
 ) -> Derivative[P, Any]: ...
 @suggesting
 def grad(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    debug: bool = False, fallback: str = "record",
+    debug: bool = False, fallback: str = "record", progress: bool = False,
 ) -> Any:
     """Return a function that computes the gradient of ``function``.
 
@@ -58,33 +58,35 @@ def grad(
     it gives a ``NotFiniteWarning`` at each value that is not finite, computed from such as are.
     Where the compiler refuses the function for what only a run knows, the function is recorded in
     each call, with a ``RecordedWarning``; with ``fallback="refuse"`` it is refused.
-    ``backend="record"`` records any function.
+    ``backend="record"`` records any function. With ``progress`` a terminal shows in each call which
+    loop of forward pass or sweep runs, and how far it is; ``ADCOMPILER_QUIET=1`` turns that off.
 
     Can be used as a decorator, with or without arguments. Raises UnsupportedError or
     MissingRuleError at the first call, before anything runs, for code that cannot be
     differentiated, and TypeError for results that are not real scalars.
     """
     return _derivative(
-        "grad", function, argnums, has_aux, strict_primal, backend, parallel, debug, fallback)
+        "grad", function, argnums, has_aux, strict_primal, backend, parallel, debug, fallback,
+        progress)
 
 
 @overload
 def value_and_grad(
     function: None = None, *, argnums: Asked = 0, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    debug: bool = False, fallback: str = "record",
+    debug: bool = False, fallback: str = "record", progress: bool = False,
 ) -> Callable[[Callable[P, R]], Derivative[P, tuple[R, Any]]]: ...
 @overload
 def value_and_grad(
     function: Callable[P, R], argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    debug: bool = False, fallback: str = "record",
+    debug: bool = False, fallback: str = "record", progress: bool = False,
 ) -> Derivative[P, tuple[R, Any]]: ...
 @suggesting
 def value_and_grad(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    debug: bool = False, fallback: str = "record",
+    debug: bool = False, fallback: str = "record", progress: bool = False,
 ) -> Any:
     """Return a function that computes the value of ``function`` and its gradient, as a pair.
 
@@ -92,19 +94,19 @@ def value_and_grad(
     """
     return _derivative(
         "value_and_grad", function, argnums, has_aux, strict_primal, backend, parallel, debug,
-        fallback)
+        fallback, progress)
 
 
 def _derivative(
     mode: str, function: Callable[..., Any] | None, argnums: Asked, has_aux: bool,
-    strict_primal: bool, backend: str, parallel: bool, debug: bool, fallback: str,
+    strict_primal: bool, backend: str, parallel: bool, debug: bool, fallback: str, progress: bool,
 ) -> Any:
     if function is None:
         return lambda f: _derivative(
-            mode, f, argnums, has_aux, strict_primal, backend, parallel, debug, fallback)
+            mode, f, argnums, has_aux, strict_primal, backend, parallel, debug, fallback, progress)
     return EmittedDerivative(function, Options(
         mode, stated(function, argnums), has_aux, strict_primal, backend=backend, parallel=parallel,
-        debug=debug, fallback=fallback,
+        debug=debug, fallback=fallback, progress=progress,
     ))
 
 

@@ -19,6 +19,7 @@ from adcompiler.dispatch.trees import (
 )
 from adcompiler.errors import TooLongError, UnsupportedError, not_one_of
 from adcompiler.runtime import as_gradient, own, seed
+from adcompiler.runtime.progress import counted, watching
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
 MODES = ("auto", "forward", "reverse")
@@ -55,13 +56,14 @@ class Jacobian(ComposedDerivative[P, Any]):
 
     def __init__(
         self, function: Callable[..., Any], argnums: Asked, mode: str, holomorphic: bool,
-        out: Any, backend: str,
+        out: Any, backend: str, progress: bool = False,
     ) -> None:
         argnums = stated(function, argnums)
         self.several = isinstance(argnums, (tuple, list))
         wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
         self.mode, self.holomorphic, self.out = mode, holomorphic, out
         self.pushed_at: int | None = None
+        self.progress = progress
         self.is_native = backend == "native"
         self.pushed: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("forward", wanted, batched=True, backend=backend))
@@ -77,6 +79,7 @@ class Jacobian(ComposedDerivative[P, Any]):
         ))
         given |= {} if out is None else {"out": out}
         given |= {} if backend == "python" else {"backend": backend}
+        given |= {"progress": True} if progress else {}
         parts = (self.pushed, self.pulled) if mode == "forward" else (self.pulled, self.pushed)
         super().__init__(function, options, jacobian, given, *parts)
 
@@ -86,7 +89,8 @@ class Jacobian(ComposedDerivative[P, Any]):
             found = self.of_array(args)
             if found is not None:
                 return found
-        return self.with_value(*args, **kwargs)[1]
+        with watching(self.progress, repr(self)[1:-1]):
+            return self.with_value(*args, **kwargs)[1]
 
     def of_array(self, args: tuple[Any, ...]) -> Any:
         """Return the Jacobian in an array, by one sweep of code that keeps off its arguments.
@@ -134,8 +138,8 @@ class Jacobian(ComposedDerivative[P, Any]):
                     (rows,) = pullback(seeds)
                     return value, apart(rows.reshape((*value.shape, *x.shape)), seeds)
                 at_once = seeds_at_once(max(size, count))
-                batches = [pullback(cotangents) for cotangents in unit_batches(
-                    value, at_once, self.is_native)]
+                batches = [pullback(cotangents) for cotangents in counted(
+                    unit_batches(value, at_once, self.is_native), "sweeps", -(-size // at_once))]
                 return value, self.assembled(value, values, batches, by_rows=True)
         self.ran = self.pushed
         if x is not None and fits_one_sweep(count, count):
@@ -143,7 +147,8 @@ class Jacobian(ComposedDerivative[P, Any]):
         else:
             given = unit_batches(values, seeds_at_once(count), self.is_native)
         batches, value = [], None
-        for tangents in given:
+        sweeps = -(-count // seeds_at_once(count)) if count else 0
+        for tangents in counted(given, "sweeps", sweeps):
             value, along = self.pushed(*own(args), **own(kwargs))(*tangents)
             batches.append(along)
         pulls = self.pulls(self.real_size(value, "the result"), count) and self.may_pull(count)
@@ -213,7 +218,7 @@ class Jacobian(ComposedDerivative[P, Any]):
 @suggesting
 def jacobian(
     function: Callable[P, Any], argnums: Asked = 0, *, mode: str = "auto",
-    holomorphic: bool = False, out: Any = None, backend: str = "python",
+    holomorphic: bool = False, out: Any = None, backend: str = "python", progress: bool = False,
 ) -> Derivative[P, Any]:
     """Return a function that computes the Jacobian of ``function``.
 
@@ -228,11 +233,11 @@ def jacobian(
     ``out`` is what the Jacobian is written into, of its structure and shapes, and returned.
     ``backend`` is that of ``grad``: native loops compute all rows or columns in one call.
     Complex numbers need ``holomorphic=True``, and TypeError is raised otherwise. Arguments stay as
-    they are.
+    they are. With ``progress`` a terminal shows how many sweeps are done.
     """
     if mode not in MODES:
         raise ValueError(not_one_of("mode", mode, MODES))
-    return Jacobian(function, argnums, mode, holomorphic, out, backend)
+    return Jacobian(function, argnums, mode, holomorphic, out, backend, progress)
 
 
 @suggesting

@@ -259,19 +259,19 @@ def made(
 def sparse_jacobian(
     function: None = None, argnums: Asked = 0, *, kind: str = "auto",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
-    check: bool = True, format: str = "csr", mode: str = "global",
+    check: bool = True, format: str = "csr", mode: str = "global", progress: bool = False,
 ) -> Callable[[Callable[P, Any]], SparseJacobian[P]]: ...
 @overload
 def sparse_jacobian(
     function: Callable[P, Any], argnums: Asked = 0, *, kind: str = "auto",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
-    check: bool = True, format: str = "csr", mode: str = "global",
+    check: bool = True, format: str = "csr", mode: str = "global", progress: bool = False,
 ) -> SparseJacobian[P]: ...
 @suggesting
 def sparse_jacobian(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, kind: str = "auto",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
-    check: bool = True, format: str = "csr", mode: str = "global",
+    check: bool = True, format: str = "csr", mode: str = "global", progress: bool = False,
 ) -> Any:
     """Return a function that computes the Jacobian of ``function`` as a sparse array of SciPy.
 
@@ -286,6 +286,7 @@ def sparse_jacobian(
     With ``mode="local"`` the pattern is that at the arguments, found anew at each point; it has
     fewer entries where much vanishes there.
     With ``backend="native"`` the derivatives along all colors are computed by machine loops.
+    With ``progress`` a terminal shows how many sweeps are done.
 
     ``pattern`` states the pattern, a dense or sparse matrix of which the nonzeros count, or a tuple
     of the rows and of the columns of these; then none is computed. One that lacks a nonzero of the
@@ -296,14 +297,14 @@ def sparse_jacobian(
     Can be used as a decorator. Raises UnsupportedError for code that cannot be followed.
     """
     return made(SparseJacobian, function, argnums, Settings(
-        kind, order, backend, given(pattern, check), format, mode=mode))
+        kind, order, backend, given(pattern, check), format, mode=mode, progress=progress))
 
 
 @suggesting
 def value_and_sparse_jacobian(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, kind: str = "auto",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
-    check: bool = True, format: str = "csr", mode: str = "global",
+    check: bool = True, format: str = "csr", mode: str = "global", progress: bool = False,
 ) -> Any:
     """Return a function that computes the value of ``function`` and its sparse Jacobian, a pair.
 
@@ -311,7 +312,7 @@ def value_and_sparse_jacobian(
     of the function, by ``backend``.
     """
     return made(ValueAndSparseJacobian, function, argnums, Settings(
-        kind, order, backend, given(pattern, check), format, mode=mode))
+        kind, order, backend, given(pattern, check), format, mode=mode, progress=progress))
 
 
 @overload
@@ -319,18 +320,21 @@ def sparse_hessian(
     function: None = None, argnums: Asked = 0, *, kind: str = "star",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
     check: bool = True, format: str = "csr", triangle: str | None = None, mode: str = "global",
+    progress: bool = False,
 ) -> Callable[[Callable[P, Any]], SparseHessian[P]]: ...
 @overload
 def sparse_hessian(
     function: Callable[P, Any], argnums: Asked = 0, *, kind: str = "star",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
     check: bool = True, format: str = "csr", triangle: str | None = None, mode: str = "global",
+    progress: bool = False,
 ) -> SparseHessian[P]: ...
 @suggesting
 def sparse_hessian(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, kind: str = "star",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
     check: bool = True, format: str = "csr", triangle: str | None = None, mode: str = "global",
+    progress: bool = False,
 ) -> Any:
     """Return a function that computes the Hessian of ``function`` as a sparse array of SciPy.
 
@@ -344,7 +348,7 @@ def sparse_hessian(
     if kind not in ("star", "acyclic", "column"):
         raise ValueError(f"kind is one of star, acyclic, column, not {kind!r}")
     return made(SparseHessian, function, argnums, Settings(
-        kind, order, backend, given(pattern, check, True), format, triangle, mode))
+        kind, order, backend, given(pattern, check, True), format, triangle, mode, progress))
 
 
 ONLY_OUTSIDE.update({

@@ -24,6 +24,7 @@ from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.errors import ADError, not_one_of
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import own
+from adcompiler.runtime.progress import watching
 from adcompiler.sparsity.coloring.coloring import Coloring, color
 from adcompiler.sparsity.coloring.decompression import FORMATS, TRIANGLES, Data, Decompression
 from adcompiler.sparsity.coloring.kept import kept_coloring
@@ -42,6 +43,7 @@ class Settings:
     form: str = "csr"
     triangle: str | None = None
     mode: str = "global"
+    progress: bool = False
 
     def __post_init__(self) -> None:
         for name, value, possible in (
@@ -178,6 +180,11 @@ class SparseDerivative(Derivative[P, Any]):
 
         ``out`` is such an array of an earlier call, or a vector for the nonzeros.
         """
+        with watching(self.settings.progress, repr(self)[1:-1]):
+            return self.evaluated(args, out, kwargs)
+
+    def evaluated(self, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
+        """Return the derivative, as ``__call__`` does."""
         self = self.as_called(args, kwargs)
         if self.last is not None and not kwargs and not self.is_tested:
             again = self.last.matrix(args, out, self.fixed, self.reverse)

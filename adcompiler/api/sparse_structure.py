@@ -14,6 +14,7 @@ from adcompiler.api.watched_patterns import Watched
 from adcompiler.api.seeds import MAX_NUMBERS
 from adcompiler.dispatch import AtPoint, NotFinite
 from adcompiler.dispatch.guards import Guard
+from adcompiler.runtime.progress import counted
 from adcompiler.runtime import AliasedError, StretchedError, Unfit
 from adcompiler.sparsity.coloring.coloring import Coloring, indicators
 from adcompiler.sparsity.coloring.decompression import Decompression
@@ -89,7 +90,7 @@ class Structure:
         at_once = seeds_of_one_sweep(max(height, width))
         found = [
             sweep(self.seeds(of_rows, dtype, start, min(start + at_once, count)))
-            for start in range(0, count, at_once)
+            for start in counted(range(0, count, at_once), "sweeps")
         ]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
@@ -116,7 +117,7 @@ class Structure:
             return None
         found = []
         try:
-            for start, stop in self.sweeps(at):
+            for start, stop in counted(self.sweeps(at), "sweeps"):
                 constants = self.constants.get((at.entry, start, stop))
                 if constants is None:
                     seeds = unflat(self.seeds(False, dtype, start, stop), wanted, is_column)

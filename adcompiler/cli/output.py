@@ -7,8 +7,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from adcompiler.dispatch.slow import telling_if_slow
-
 
 def show_source(text: str) -> None:
     """Print Python source."""
@@ -60,4 +58,4 @@ def plain(value: Any) -> Any:
     return value
 
 
-__all__ = ["show_json", "show_source", "show_table", "telling_if_slow"]
+__all__ = ["show_json", "show_source", "show_table"]

@@ -10,7 +10,7 @@ from adcompiler.api.derivative import Derivative
 from adcompiler.api.emitted import as_asked
 from adcompiler.api.fallback import answer_of, because
 from adcompiler.cli.dump import DumpOptions, requests_for, signature_text, up_to
-from adcompiler.cli.output import show_json, show_table, telling_if_slow
+from adcompiler.cli.output import show_json, show_table
 from adcompiler.cli.sparsity import check_given
 from adcompiler.cli.target import (
     UsageError, derivatives_in, function_in, load_module, named_in, running,
@@ -20,6 +20,7 @@ from adcompiler.cli.view import values_of
 from adcompiler.compile.modes import MODES
 from adcompiler.errors import ADError, RecordedWarning
 from adcompiler.ir import types as t
+from adcompiler.runtime.progress import showing
 from adcompiler.structs import dataclass
 
 COMPILED, NOT_YET = "compiled", "not yet"
@@ -88,7 +89,7 @@ def status(name: str, derivative: Derivative[..., Any], given: str) -> Status:
     """Return the status of a derivative for arguments as given: values, or types, or nothing."""
     primal, operator = derivative.primal, derivative.options.mode
     values = values_of(given)
-    with telling_if_slow(f"compiling {name}"):
+    with showing(f"compiling {name}", 1.0):
         if values is not None:
             check_given(name, primal, values)
             with running(name):

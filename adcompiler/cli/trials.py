@@ -6,7 +6,9 @@ import argparse
 import functools
 import inspect
 import math
+import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,14 +17,16 @@ import numpy as np
 
 from adcompiler.api.derivative import Derivative
 from adcompiler.api.emitted import EmittedDerivative
+from adcompiler.cache.store import DIRECTORY_VARIABLE
 from adcompiler.cli.dump import DumpOptions, parse_argnums, requests_for
-from adcompiler.cli.output import show_json, show_table, telling_if_slow
+from adcompiler.cli.output import show_json, show_table
 from adcompiler.cli.sparsity import check_given
 from adcompiler.cli.target import UsageError, load_target, running, seed
 from adcompiler.cli.view import values_of
 from adcompiler.dispatch import Options
 from adcompiler.errors import ADError
 from adcompiler.ir import types as t
+from adcompiler.runtime.progress import showing
 from adcompiler.testing import GradChecks, check_grads
 
 LENGTH = 3
@@ -62,7 +66,7 @@ def run_check(options: argparse.Namespace) -> int:
     wrong: list[str] = []
     for name, function, args in calls(options.target, options.args, options.seed):
         try:
-            with telling_if_slow(f"checking {name}"), running(name):
+            with showing(f"checking {name}", 1.0), running(name):
                 found = check_grads(
                     function, args, order=options.order, rtol=math.inf, seed=options.seed)
         except ADError as error:
@@ -95,14 +99,15 @@ def add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     """Add the command ``bench``."""
     parser = commands.add_parser(
         "bench", help="time derivatives beside the functions themselves",
-        description="Time a function and its derivative at one point: the first call, which "
-        "compiles or loads, and the least of many later ones.",
+        description="Time a function and its derivative at one point: a first call that compiles "
+        "(cold), one that loads what was compiled before (warm), and the least of many later ones.",
     )
     parser.add_argument("target", metavar="MODULE_OR_FILE[:FUNCTION]", help="e.g. model.py:loss")
     parser.add_argument("--args", default="", metavar="ARGUMENTS", help=GIVEN)
     parser.add_argument("--argnums", help="positions or names, e.g. 0 or 0,1 or w,b")
     parser.add_argument("--mode", choices=("grad", "value_and_grad"), default="value_and_grad")
-    parser.add_argument("--backend", choices=("python", "native", "auto"), default="python")
+    parser.add_argument("--backend", choices=("both", "python", "native", "auto"),
+                        default="both", help="what runs the derivative (default both)")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each timing (default 1)")
     parser.add_argument("--json", action="store_true", help="write rows as JSON")
     parser.set_defaults(run=run_bench)
@@ -117,24 +122,57 @@ def run_bench(options: argparse.Namespace) -> int:
         argnums = 0 if options.argnums is None else parse_argnums(options.argnums)
         if not args:
             raise UsageError(f"{name} has no arguments: there is no derivative to time")
-        with telling_if_slow(f"timing {name}"), running(name):
-            made: Derivative[..., Any] = EmittedDerivative(
-                function, Options(options.mode, argnums, backend=options.backend))
-            start = time.perf_counter()
-            made(*args)
-            first = time.perf_counter() - start
-            primal, derivative = (least_time(f, args, options.seconds) for f in (function, made))
-        rows.append({
-            "function": name, "first": first, "primal": primal, "derivative": derivative,
-            "ratio": derivative / primal,
-        })
+        primal = 0.0
+        for backend in BOTH if options.backend == "both" else (options.backend,):
+            wanted = Options(options.mode, argnums, backend=backend)
+            try:
+                with showing(f"timing {name}", 1.0), running(name):
+                    made, cold, warm = first_calls(function, wanted, args)
+                    primal = primal or least_time(function, args, options.seconds)
+                    derivative = least_time(made, args, options.seconds)
+            except ADError as error:
+                if options.backend != "both" or backend == BOTH[0]:
+                    raise
+                print(f"{name}: {backend}: {str(error).partition(chr(10))[0]}", file=sys.stderr)
+                continue
+            rows.append({
+                "function": name, "backend": backend, "cold": cold, "warm": warm,
+                "primal": primal, "derivative": derivative, "ratio": derivative / primal,
+            })
     if options.json:
         show_json(rows)
     else:
-        show_table(["function", "first call", "function itself", options.mode, "ratio"], [
-            [row["function"], *(seconds(row[key]) for key in ("first", "primal", "derivative")),
+        head = ["function", "backend", "cold", "warm", "function itself", options.mode, "ratio"]
+        show_table(head, [
+            [row["function"], row["backend"], *(
+                seconds(row[key]) for key in ("cold", "warm", "primal", "derivative")),
              f"{row['ratio']:.2f}"] for row in rows])
     return 0
+
+
+BOTH = ("python", "native")
+
+
+def first_calls(
+    function: Callable[..., Any], options: Options, args: tuple[Any, ...]
+) -> tuple[Derivative[..., Any], float, float]:
+    """Return a derivative, the seconds of a first call that compiles, and of one that loads."""
+    before = os.environ.get(DIRECTORY_VARIABLE)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        os.environ[DIRECTORY_VARIABLE] = folder
+        try:
+            spent = []
+            for _ in range(2):
+                made: Derivative[..., Any] = EmittedDerivative(function, options)
+                start = time.perf_counter()
+                made(*args)
+                spent.append(time.perf_counter() - start)
+        finally:
+            if before is None:
+                del os.environ[DIRECTORY_VARIABLE]
+            else:
+                os.environ[DIRECTORY_VARIABLE] = before
+    return made, spent[0], spent[1]
 
 
 def least_time(function: Callable[..., Any], args: tuple[Any, ...], limit: float) -> float:

@@ -20,7 +20,7 @@ class Options:
     ``alone`` says that the value of a pushforward is not asked for: None may stand in its place.
     In ``masked`` code derivatives that are 0 stay 0 through infinite slopes. ``fallback`` says what
     is done where the compiler refuses the function for what a run resolves: ``"record"`` or
-    ``"refuse"``.
+    ``"refuse"``. With ``progress`` a terminal shows how far a call is.
     """
 
     mode: str
@@ -35,6 +35,7 @@ class Options:
     alone: bool = False
     masked: bool = False
     fallback: str = "record"
+    progress: bool = False
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:

@@ -32,7 +32,6 @@ from adcompiler.dispatch.masking import masked_form
 from adcompiler.dispatch.native_source import native_source
 from adcompiler.dispatch.options import Options, backend_key, debugging
 from adcompiler.dispatch.places import places_of
-from adcompiler.dispatch.slow import telling_if_slow
 from adcompiler.dispatch.targets import cell_contents, find_target
 from adcompiler.errors import (
     ADError, ArgumentsError, LocatedError, MissingRuleError, Reason, TooLongError, UnsupportedError,
@@ -43,6 +42,8 @@ from adcompiler.ir.failures import reported
 from adcompiler.ops.forks import across_forks
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.machine_code import belong_to
+from adcompiler.runtime.progress import showing
+from adcompiler.typed.derivatives import is_derivative
 from adcompiler.typed.values import foreign_array, type_of, with_options
 
 if TYPE_CHECKING:
@@ -235,6 +236,7 @@ class Specialisations:
             self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
             equal_shapes, same, self.options.strict_primal, self.options.batched,
             self.options.constant, self.options.alone, debugging(self.options),
+            *(("progress",) if self.options.progress else ()),
             *(("masked",) if self.options.masked else ()),
             *backend_key(self.options.backend, self.options.parallel),
             *texts,
@@ -276,8 +278,9 @@ class Specialisations:
             self.single, equal_shapes, parts=self.parts, same=same, batched=self.options.batched,
             constant=self.options.constant, alone=self.options.alone,
             strict_primal=self.options.strict_primal,
-            debug=debugging(self.options), backend=self.options.backend,
-            parallel=self.options.parallel, masked=self.options.masked,
+            debug=debugging(self.options), progress=self.options.progress,
+            backend=self.options.backend, parallel=self.options.parallel,
+            masked=self.options.masked,
         )
 
     def compile_anew(
@@ -287,8 +290,10 @@ class Specialisations:
         from adcompiler.compile.pipeline import compile_request  # parses
 
         before = REGISTRY.generation
-        with telling_if_slow(f"compiling the derivative of {self.target.shown}", PATIENCE):
+        name = repr(self.function)[1:-1] if is_derivative(self.function) else self.target.shown
+        with showing(f"compiling the derivative of {name}", PATIENCE) as work:
             request = self.request(types_, equal_shapes, same)
+            request.budget.reached = partial(work.at, total=1.0)
             emitted = compiled_or_refused(
                 lambda: compile_request(request), request.budget, store, key,
                 self.target.function)

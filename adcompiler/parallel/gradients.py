@@ -11,18 +11,20 @@ from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.grad import value_and_grad as gradient_of
 from adcompiler.parallel.running import AHEAD, in_order, tree_sum
 from adcompiler.parallel.shards import loaded
+from adcompiler.runtime.progress import counted, watching
 
 
 def value_and_grad(
     function: Callable[..., Any], executor: Executor, *, argnums: Argnums = 0,
-    sharded: int | Sequence[int] = 1, ahead: int = AHEAD, **options: Any,
+    sharded: int | Sequence[int] = 1, ahead: int = AHEAD, progress: bool = False, **options: Any,
 ) -> Callable[..., tuple[Any, Any]]:
     """Return a function that computes the value and the gradient of a sum over data in parts.
 
     Its arguments are those of ``function``, but where ``sharded`` says so, by position, lists of
     parts, as ``shards`` makes them. It returns the sums of what ``value_and_grad(function)`` gives
     for each part, added by ``tree_sum`` in the order of the parts. ``argnums`` and ``options`` are
-    those of ``value_and_grad``; ``ahead`` parts are under way at most.
+    those of ``value_and_grad``; ``ahead`` parts are under way at most. With ``progress`` a terminal
+    shows how many are done.
     """
     places = (sharded,) if isinstance(sharded, int) else tuple(sharded)
     derivative: EmittedDerivative[..., Any] = gradient_of(function, argnums, **options)  # type: ignore[assignment]
@@ -37,7 +39,9 @@ def value_and_grad(
     def summed(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """Return the sums of values and gradients over the parts."""
         tasks = ((derivative, one, kwargs) for one in each_part(args, places))
-        total = tree_sum(in_order(executor, at_part, tasks, ahead))
+        with watching(progress, repr(derivative)[1:-1]):
+            parts = in_order(executor, at_part, tasks, ahead)
+            total = tree_sum(counted(parts, "parts", len(args[places[0]]) if places else None))
         return total[0], total[1]
 
     return summed

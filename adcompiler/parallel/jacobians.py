@@ -16,6 +16,7 @@ from adcompiler.api.sparse_derivative import Settings, several
 from adcompiler.dispatch.trees import check_real, size_of, unit_batches
 from adcompiler.parallel.running import AHEAD, in_order
 from adcompiler.runtime import own
+from adcompiler.runtime.progress import counted, watching
 from adcompiler.sparsity.coloring.coloring import indicators
 from adcompiler.sparsity.coloring.flattening import flat, is_column, is_row, real_dtype, unflat
 
@@ -25,18 +26,19 @@ GROUPS = 8
 
 def jacobian(
     function: Callable[..., Any], executor: Executor, *, argnums: Argnums = 0,
-    mode: str = "forward", at_once: int | None = None, ahead: int = AHEAD,
+    mode: str = "forward", at_once: int | None = None, ahead: int = AHEAD, progress: bool = False,
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of ``function`` in groups of columns or rows.
 
     ``mode`` is ``"forward"`` (columns) or ``"reverse"`` (rows), ``at_once`` how many are computed
     in one sweep, by default an eighth of them. The result is that of ``jacobian``, of the same
     structure; it depends on ``at_once``, as NumPy may round products of other sizes otherwise, and
-    on nothing else.
+    on nothing else. With ``progress`` a terminal shows how many groups are done.
     """
     if mode not in ("forward", "reverse"):
         raise ValueError(f"mode {mode!r} is neither forward nor reverse")
     whole: Jacobian[...] = Jacobian(function, argnums, mode, False, None, "python")
+    name = getattr(function, "__qualname__", function)
 
     def found(*args: Any, **kwargs: Any) -> Any:
         """Return the Jacobian at the arguments."""
@@ -49,7 +51,9 @@ def jacobian(
         number = at_once or max(1, math.ceil(size_of(of) / GROUPS))
         tasks = ((whole.pushed if forward else whole.pulled, forward, args, kwargs, seeds)
                  for seeds in unit_batches(of, number))
-        parts = list(in_order(executor, along, tasks, ahead))
+        with watching(progress, f"Jacobian of {name}"):
+            groups = in_order(executor, along, tasks, ahead)
+            parts = list(counted(groups, "groups", -(-size_of(of) // number)))
         return whole.assembled(value, values, parts, by_rows=not forward)
 
     return found
@@ -68,15 +72,16 @@ def along(
 def sparse_jacobian(
     function: Callable[..., Any], executor: Executor, *, argnums: Argnums = 0,
     kind: str = "auto", order: str = "smallest_last", at_once: int | None = None,
-    ahead: int = AHEAD,
+    ahead: int = AHEAD, progress: bool = False,
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian as ``sparse_jacobian``, in groups of colors.
 
     Pattern and coloring are found here, and kept; ``at_once`` colors are computed in one sweep, by
-    default an eighth of them.
+    default an eighth of them. With ``progress`` a terminal shows how many groups are done.
     """
     whole: SparseJacobian[...] = SparseJacobian(
         function, argnums, Settings(kind, order))
+    name = getattr(function, "__qualname__", function)
 
     def found(*args: Any, **kwargs: Any) -> Any:
         """Return the Jacobian at the arguments, a CSR array."""
@@ -92,7 +97,9 @@ def sparse_jacobian(
                     colors, start, min(start + number, count), np.bool_), args, kwargs)
                 for start in range(0, count, number)
             )
-            parts = list(in_order(executor, colored, tasks, ahead))
+            with watching(progress, f"Jacobian of {name}"):
+                groups = in_order(executor, colored, tasks, ahead)
+                parts = list(counted(groups, "groups of colors", -(-count // number)))
             return np.concatenate(parts) if parts else None
 
         dtype = real_dtype(wanted, is_column)

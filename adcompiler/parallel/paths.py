@@ -14,6 +14,7 @@ from adcompiler.api.emitted import Argnums
 from adcompiler.api.grad import value_and_grad
 from adcompiler.dispatch.trees import map_tree
 from adcompiler.parallel.running import AHEAD, in_order, tree_sum
+from adcompiler.runtime.progress import counted, watching
 from adcompiler.structs import dataclass
 
 BATCH = 10_000
@@ -32,7 +33,7 @@ class Estimate:
 def monte_carlo(
     function: Callable[..., Any], sample: Callable[[np.random.Generator, int], Any],
     executor: Executor, *, paths: int, seed: int, batch: int = BATCH, argnums: Argnums = 0,
-    ahead: int = AHEAD,
+    ahead: int = AHEAD, progress: bool = False,
 ) -> Callable[..., Estimate]:
     """Return a function that estimates a mean over random paths, and its gradient.
 
@@ -40,7 +41,8 @@ def monte_carlo(
     them, draws its last argument. Batch ``k`` draws from ``SeedSequence(seed, spawn_key=(k,))``, a
     stream independent of the others, so that the result depends on ``seed``, ``paths`` and
     ``batch``, and not on who computes which. Batches are weighted by their paths and added by
-    ``tree_sum``; the standard error is that of the batches' means.
+    ``tree_sum``; the standard error is that of the batches' means. With ``progress`` a terminal
+    shows how many batches are done.
     """
     if paths < 1 or batch < 1:
         raise ValueError(f"paths={paths}, batch={batch}: both have to be at least 1")
@@ -57,9 +59,11 @@ def monte_carlo(
             weight = count / paths
             return found[0] * weight, map_tree(lambda leaf: leaf * weight, found[1])
 
-        results = in_order(executor, at_batch, tasks, ahead)
-        value, gradient = tree_sum(
-            weighted(found, n) for found, n in zip(results, counts, strict=True))
+        with watching(progress, repr(derivative)[1:-1]):
+            results = in_order(executor, at_batch, tasks, ahead)
+            value, gradient = tree_sum(
+                weighted(found, n) for n, found in zip(
+                    counted(counts, "batches"), results, strict=True))
         spread = sum(n * (mean - value) ** 2 for n, mean in zip(counts, means, strict=True))
         free = len(counts) - 1
         error = math.sqrt(spread / (free * paths)) if free else math.nan

@@ -15,6 +15,7 @@ from typing import Any
 from adcompiler.runtime.functionals import Halves, closed
 from adcompiler.runtime.indexing import own
 from adcompiler.runtime.kept_bytes import size_in_bytes
+from adcompiler.runtime.progress import counted
 from adcompiler.runtime.structure import add
 
 
@@ -62,7 +63,7 @@ def checkpoint_loop(
     and types. Steps may write into their state, and return it: the first one gets a copy.
     """
     state = copy.deepcopy(state)
-    for i in range(n):
+    for i in counted(range(n), "steps"):
         state = step(state, i) if indexed else step(state)
     return state
 
@@ -152,12 +153,11 @@ def revolve_pullback(
     del kept[1:]
     bars = f.zeros(rest)
     step = closed(f, *rest)
-    while end > 0:
-        state = advance(step, shots, end, slots)
-        end -= 1
-        _, pull = f.linearize(state, end, *rest)
+    for last in counted(range(end - 1, -1, -1), "steps reversed"):
+        state = advance(step, shots, last + 1, slots)
+        _, pull = f.linearize(state, last, *rest)
         g, *parts = pull(g)
         bars = [add(bar, part) for bar, part in zip(bars, parts, strict=True)]
-        if shots[-1][0] == end:
+        if shots[-1][0] == last:
             shots.pop()
     return (g, None, None, None, *bars)

@@ -39,6 +39,7 @@ class Settings:
     ``masked`` code derivatives that are 0 stay 0 through infinite slopes, in ``careful`` code where
     slopes may be such. What ``runs_later`` than the forward pass has to read the same of that
     whether it is masked or not. Code that is wanted ``as_it_is`` is not differentiated.
+    With ``progress`` code counts the iterations of its outermost loops.
     """
 
     strict_primal: bool = False
@@ -56,6 +57,7 @@ class Settings:
     careful: bool = False
     runs_later: bool = False
     as_it_is: bool = False
+    progress: bool = False
 
 
 @dataclass(eq=False)

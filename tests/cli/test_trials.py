@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from textwrap import dedent
@@ -14,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from adcompiler.cli import main
+from adcompiler.cli import main, trials
 from adcompiler.cli.trials import least_time, seconds
-from adcompiler.dispatch.slow import telling_if_slow
+from adcompiler.errors import ADError
 
 MODEL = '''
     from typing import Annotated, NamedTuple
@@ -138,16 +137,41 @@ def test_command_lines_that_make_no_sense(
 
 
 def test_times(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("llvmlite")
+    before = os.environ.get("ADCOMPILER_CACHE_DIR")
     target = ["bench", "tried.py:plain", "--args", "x: float64[1000], y: 2.0", "--seconds", "0.01"]
     assert main([*target, "--json"]) == 0
-    (row,) = rows(capsys)
-    assert set(row) == {"function", "first", "primal", "derivative", "ratio"}
-    assert row["ratio"] == row["derivative"] / row["primal"] > 0.0
-    assert row["first"] > row["derivative"] > 0.0
-    assert main([*target, "--mode", "grad", "--argnums", "y"]) == 0
+    found = rows(capsys)
+    assert [row["backend"] for row in found] == ["python", "native"]
+    for row in found:
+        assert set(row) == {
+            "function", "backend", "cold", "warm", "primal", "derivative", "ratio"}
+        assert row["ratio"] == row["derivative"] / row["primal"] > 0.0
+        assert row["cold"] > row["warm"] > row["derivative"] > 0.0
+    assert os.environ.get("ADCOMPILER_CACHE_DIR") == before
+    assert main([*target, "--mode", "grad", "--argnums", "y", "--backend", "python"]) == 0
     head, line = capsys.readouterr().out.splitlines()
-    assert head.split() == ["function", "first", "call", "function", "itself", "grad", "ratio"]
+    assert head.split() == [
+        "function", "backend", "cold", "warm", "function", "itself", "grad", "ratio"]
     assert line.startswith("plain ")
+
+
+def test_what_one_backend_refuses_is_timed_by_the_other(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any) -> Any:
+        raise ADError("no loops for this\nat all")
+
+    true = trials.first_calls
+    monkeypatch.setattr(
+        trials, "first_calls", lambda f, options, args: (
+            refused if options.backend == "native" else true)(f, options, args))
+    target = ["bench", "tried.py:plain", "--args", "x: float64[10], y: 2.0", "--seconds", "0.01"]
+    assert main([*target, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert [row["backend"] for row in json.loads(out)] == ["python"]
+    assert err == "plain: native: no loops for this\n"
+    assert main([*target, "--backend", "native"]) == 1
 
 
 def test_the_least_time_is_that_of_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,26 +184,6 @@ def test_the_least_time_is_that_of_one_call(monkeypatch: pytest.MonkeyPatch) -> 
     assert least_time(work, (2.0,), 0.02) == pytest.approx(6e-4)  # rounds of 1, 1, 1, ... calls
     assert clock[0] >= 0.02
     assert [seconds(x) for x in (2.5, 0.0031, 4.2e-5, 7e-9)] == ["2.5 s", "3.1 ms", "42 us", "7 ns"]
-
-
-# --- what takes long --------------------------------------------------------------------------
-
-
-def test_long_work_is_told_of_once(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("ADCOMPILER_QUIET", "0")
-    before = threading.active_count()
-    with telling_if_slow("nothing", 10.0):
-        pass
-    with telling_if_slow("waiting", 0.01):
-        time.sleep(0.1)
-    assert capsys.readouterr().err == "adcompiler: waiting ...\n"
-    monkeypatch.setenv("ADCOMPILER_QUIET", "1")
-    with telling_if_slow("waiting", 0.0):
-        time.sleep(0.05)
-    assert capsys.readouterr().err == ""
-    assert threading.active_count() <= before + 1
 
 
 def test_completion() -> None:

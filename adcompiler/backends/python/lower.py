@@ -22,6 +22,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import is_short_circuit
 from adcompiler.runtime import Unassigned, evaluated, unpack
+from adcompiler.runtime.progress import counted
 from adcompiler.typed.unit import Unit
 
 
@@ -38,6 +39,7 @@ class FunctionLowering(UpdateLowering):
         self.marked_unbound = marked_unbound(function.body)
         self.out: list[ast.stmt] = []
         self.place: tuple[str, int, bool] | None = None
+        self.inside = 0
 
     def lower(self, doc: str = "") -> ast.FunctionDef:
         """Return the function definition."""
@@ -376,7 +378,13 @@ class FunctionLowering(UpdateLowering):
         if test_block is None:
             target = self.loop_target(node)
             iterable = self.loop_iterable(node)
+            if self.unit.settings.progress and not self.inside:
+                phase = "reverse sweep" if node.origin.reverse else "forward pass"
+                stage = ast.Constant(f"{phase}, {node.origin.where}")
+                iterable = ast.Call(self.references.expression(counted), [iterable, stage], [])
+            self.inside += 1
             body = self.sub(lambda: self.loop_body(node))
+            self.inside -= 1
             self.out.append(ast.For(target, iterable, body, []))
         else:
             test = self.sub(lambda: self.statements(test_block.statements))
