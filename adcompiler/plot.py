@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import importlib.util
 import io
 from collections.abc import Callable, Iterable, Sequence
@@ -81,6 +80,8 @@ def spy(pattern: Any, ax: Any = None, title: str | None = None, coloring: Any = 
 
 def drawn(draw: Callable[[], Any], text: str) -> str:
     """Return what ``draw`` draws as HTML; the text alone without matplotlib."""
+    import html
+
     if importlib.util.find_spec("matplotlib") is None:
         return f"<code>{html.escape(text)}</code>"
     picture = io.BytesIO()
@@ -91,6 +92,8 @@ def drawn(draw: Callable[[], Any], text: str) -> str:
 
 def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table of texts as HTML; a cell that is a share, "12 %", has a bar of that width."""
+    import html
+
     def cell(text: str) -> str:
         share = text.removesuffix(" %")
         if share == text:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec
 
 from adcompiler.dispatch import Compiled
@@ -77,6 +76,8 @@ class Shown(Generic[P]):
         """Show the code that ran last, as ``view`` does; nothing is run for this."""
         found = self.last_run()
         if found is None:
+            import html
+
             return f"<code>{html.escape(repr(self))}</code>"
         from adcompiler.viewer.listed import listed
         from adcompiler.viewer.page import View

@@ -180,28 +180,24 @@ class SparseDerivative(Derivative[P, Any]):
 
         ``out`` is such an array of an earlier call, or a vector for the nonzeros.
         """
-        with watching(self.settings.progress, repr(self)[1:-1]):
-            return self.evaluated(args, out, kwargs)
+        with watching(self.settings.progress, self):
+            self = self.as_called(args, kwargs)
+            if self.last is not None and not kwargs and not self.is_tested:
+                again = self.last.matrix(args, out, self.fixed, self.reverse)
+                if again is not None:
+                    return again
+            values, wanted = self.arguments(args, kwargs)
+            found = self.structure_for(values, wanted, args, kwargs)
+            if not found.watched.why or self.recording is None:
+                return self.matrix(found, wanted, out, args, kwargs)
+            args, kwargs = own(args), own(kwargs)
+            before = fingerprint([args, kwargs])
+            matrix = self.recording.matrix(found, wanted, out, args, kwargs)
+            if fingerprint([args, kwargs]) != before:
+                from adcompiler.api.patterns import writes  # loads the compiler
 
-    def evaluated(self, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
-        """Return the derivative, as ``__call__`` does."""
-        self = self.as_called(args, kwargs)
-        if self.last is not None and not kwargs and not self.is_tested:
-            again = self.last.matrix(args, out, self.fixed, self.reverse)
-            if again is not None:
-                return again
-        values, wanted = self.arguments(args, kwargs)
-        found = self.structure_for(values, wanted, args, kwargs)
-        if not found.watched.why or self.recording is None:
-            return self.matrix(found, wanted, out, args, kwargs)
-        args, kwargs = own(args), own(kwargs)
-        before = fingerprint([args, kwargs])
-        matrix = self.recording.matrix(found, wanted, out, args, kwargs)
-        if fingerprint([args, kwargs]) != before:
-            from adcompiler.api.patterns import writes  # loads the compiler
-
-            raise writes(self.form.specialisations)
-        return matrix
+                raise writes(self.form.specialisations)
+            return matrix
 
     def matrix(
         self, found: Structure, wanted: Sequence[Any], out: Any, args: tuple[Any, ...],

@@ -32,6 +32,7 @@ from adcompiler.dispatch.masking import masked_form
 from adcompiler.dispatch.native_source import native_source
 from adcompiler.dispatch.options import Options, backend_key, debugging
 from adcompiler.dispatch.places import places_of
+from adcompiler.dispatch import terminal as terminal
 from adcompiler.dispatch.targets import cell_contents, find_target
 from adcompiler.errors import (
     ADError, ArgumentsError, LocatedError, MissingRuleError, Reason, TooLongError, UnsupportedError,

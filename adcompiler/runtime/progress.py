@@ -17,8 +17,6 @@ T = TypeVar("T")
 EVERY = 0.1
 """Seconds between two states of the line."""
 VARIABLE = "ADCOMPILER_QUIET"
-WIDTH = 24
-"""Of the bar, in characters."""
 
 
 class Progress:
@@ -56,6 +54,10 @@ _shown: ContextVar[Progress | None] = ContextVar("_shown", default=None)
 """The work of this thread, and of those that compile for it, that is shown."""
 _screen = threading.Lock()
 """Held by who writes the line: there is one, and work inside of other work has none of its own."""
+
+
+drawers: list[Callable[[], Callable[[Progress], None] | None]] = []
+"""What makes functions that write the line, by more than a terminal's own means, if it can."""
 
 
 def is_told() -> bool:
@@ -104,7 +106,7 @@ def tell(work: Progress, after: float, ended: threading.Event) -> None:
     """Write the line again and again until the work has ended, then take it away."""
     if ended.wait(after):
         return
-    draw = line_of_rich() or plain_line
+    draw = next((draw for make in drawers if (draw := make()) is not None), plain_line)
     while True:
         draw(work)
         if ended.wait(EVERY):
@@ -125,37 +127,6 @@ def columns() -> int:
         return os.get_terminal_size(sys.stderr.fileno()).columns or 80
     except (OSError, ValueError):
         return 80
-
-
-def line_of_rich() -> Callable[[Progress], None] | None:
-    """Return what writes the line by rich, None where that is not installed."""
-    try:
-        from rich.console import Console
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-    except ImportError:
-        return None
-    console = Console(file=sys.stderr)
-
-    def draw(work: Progress) -> None:
-        row = Table.grid(padding=(0, 1))
-        for _ in range(3 if work.share is None else 5):
-            row.add_column(no_wrap=True, overflow="ellipsis")
-        cells: list[Any] = ["[bold]adcompiler[/]"]
-        if work.share is not None:
-            cells += [ProgressBar(1.0, work.share, width=WIDTH), f"{100 * work.share:3.0f} %"]
-        row.add_row(*cells, f"[dim]{work.elapsed}[/]", escaped(work.told))
-        with console.capture() as written:
-            console.print(row)
-        line, *_ = written.get().splitlines() or [""]
-        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
-
-    return draw
-
-
-def escaped(text: str) -> str:
-    """Return a text in which rich finds no markup."""
-    return text.replace("[", r"\[")
 
 
 def counted(items: Iterable[T], stage: str = "", total: float | None = None) -> Iterable[T]:

@@ -18,6 +18,7 @@ import pytest
 import adcompiler as ad
 from adcompiler import parallel
 from adcompiler.budget import Budget
+from adcompiler.dispatch import terminal as terminal_line
 from adcompiler.compile.pipeline import Request, compile_request
 from adcompiler.ir import types as t
 from adcompiler.runtime import progress
@@ -43,7 +44,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
     monkeypatch.setattr(progress, "sys", types.SimpleNamespace(stderr=found))
     monkeypatch.setattr(progress, "EVERY", 0.001)
     monkeypatch.setattr(progress, "columns", lambda: 200)
-    monkeypatch.setattr(progress, "line_of_rich", lambda: None)
+    monkeypatch.setattr(progress, "drawers", [])
     monkeypatch.setenv("ADCOMPILER_QUIET", "0")
     before = threading.active_count()
     yield found
@@ -318,13 +319,11 @@ def test_lines_are_as_wide_as_the_terminal(terminal: Terminal) -> None:
     print("\r\x1b[K", end="", file=terminal)
 
 
-RICH = progress.line_of_rich
-
-
 def test_rich_draws_a_bar(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("rich")
     monkeypatch.setenv("COLUMNS", "100")
-    draw = RICH()
+    monkeypatch.setattr(terminal_line, "sys", types.SimpleNamespace(stderr=terminal))
+    draw = terminal_line.line_of_rich()
     assert draw is not None
     work = Progress("compiling [red]")
     work.at("types", 0.5, 1.0)
