@@ -89,7 +89,7 @@ class Jacobian(ComposedDerivative[P, Any]):
             found = self.of_array(args)
             if found is not None:
                 return found
-        with watching(self.progress, repr(self)[1:-1]):
+        with watching(self.progress, self):
             return self.with_value(*args, **kwargs)[1]
 
     def of_array(self, args: tuple[Any, ...]) -> Any:

@@ -279,7 +279,9 @@ class SparseDerivative(Derivative[P, Any]):
         raise NotImplementedError
 
     def pattern(self, *args: Any, **kwargs: Any) -> Any:
-        return self.structure(*args, **kwargs).pattern
+        from adcompiler.plot import Pattern
+
+        return Pattern(self.structure(*args, **kwargs).pattern)
 
     def colors(self, *args: Any, **kwargs: Any) -> Coloring:
         return self.structure(*args, **kwargs).coloring

@@ -24,12 +24,15 @@ def line_of_rich() -> Callable[[Progress], None] | None:
 
     def draw(work: Progress) -> None:
         row = Table.grid(padding=(0, 1))
-        for _ in range(3 if work.share is None else 5):
-            row.add_column(no_wrap=True, overflow="ellipsis")
         cells: list[Any] = ["[bold]adcompiler[/]"]
         if work.share is not None:
             cells += [ProgressBar(1.0, work.share, width=WIDTH), f"{100 * work.share:3.0f} %"]
-        row.add_row(*cells, f"[dim]{work.elapsed}[/]", escaped(work.told))
+        cells.append(f"[dim]{work.elapsed}[/]")
+        for width in (len("adcompiler"), *(() if work.share is None else (WIDTH, 5)),
+                      len(work.elapsed)):
+            row.add_column(no_wrap=True, min_width=width)
+        row.add_column(no_wrap=True, overflow="ellipsis")
+        row.add_row(*cells, escaped(work.told))
         with console.capture() as written:
             console.print(row)
         line, *_ = written.get().splitlines() or [""]

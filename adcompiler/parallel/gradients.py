@@ -39,7 +39,7 @@ def value_and_grad(
     def summed(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """Return the sums of values and gradients over the parts."""
         tasks = ((derivative, one, kwargs) for one in each_part(args, places))
-        with watching(progress, repr(derivative)[1:-1]):
+        with watching(progress, derivative):
             parts = in_order(executor, at_part, tasks, ahead)
             total = tree_sum(counted(parts, "parts", len(args[places[0]]) if places else None))
         return total[0], total[1]

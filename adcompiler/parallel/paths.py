@@ -59,7 +59,7 @@ def monte_carlo(
             weight = count / paths
             return found[0] * weight, map_tree(lambda leaf: leaf * weight, found[1])
 
-        with watching(progress, repr(derivative)[1:-1]):
+        with watching(progress, derivative):
             results = in_order(executor, at_batch, tasks, ahead)
             value, gradient = tree_sum(
                 weighted(found, n) for n, found in zip(

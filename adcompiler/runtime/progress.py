@@ -97,9 +97,11 @@ def showing(what: str, after: float = 0.0) -> Iterator[Progress]:
         _screen.release()
 
 
-def watching(wanted: bool, what: str) -> AbstractContextManager[Any]:
-    """Show on a terminal what is done, from the start, if that is wanted."""
-    return showing(what) if wanted else nullcontext()
+def watching(wanted: bool, what: Any) -> AbstractContextManager[Any]:
+    """Show on a terminal what is done, a text or a derivative, from the start, if wanted."""
+    if not wanted:
+        return nullcontext()
+    return showing(what if isinstance(what, str) else repr(what)[1:-1])
 
 
 def tell(work: Progress, after: float, ended: threading.Event) -> None:

@@ -57,6 +57,8 @@ def test_patterns_draw_themselves_and_are_csr_arrays():
     shown = pattern._repr_html_()
     assert shown.startswith('<img alt="3 x 4, 6 nonzeros" src="data:image/png;base64,')
     assert isinstance(hessian_sparsity(chain, np.ones(4)), Pattern)
+    for derivative in (sparse_jacobian(steps), sparse_hessian(chain), grad(chain)):
+        assert derivative.pattern(np.ones(4)).plot().get_xlabel() == "input"
     again = pickle.loads(pickle.dumps(pattern))
     assert np.array_equal(again.toarray(), pattern.toarray())
 
