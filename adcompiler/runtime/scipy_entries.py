@@ -6,6 +6,7 @@ each of these functions has a derivative in terms of others; the places are cons
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -203,14 +204,44 @@ def filled_place(i: Any, j: Any, shape: Any) -> int:
     return operator.index(i) % rows * columns + operator.index(j) % columns
 
 
-def filled_places(index: Any, shape: Any) -> tuple[list[int], tuple[int, ...]]:
-    """Return the numbers of the elements at an index, and its shape; raises as NumPy does."""
+def filled_places(index: Any, shape: Any) -> list[int]:
+    """Return the numbers of the elements at an index; raises as NumPy does."""
+    found: list[int] = places_at(index, shape).reshape(-1).tolist()
+    return found
+
+
+def places_at(index: Any, shape: Any) -> Any:
+    """Return the numbers of the elements at an index, as a matrix has them."""
     one, other = index if isinstance(index, tuple) else (index, slice(None))
     rows, columns = np.arange(shape[0])[one], np.arange(shape[1])[other]
     if isinstance(one, slice) or isinstance(other, slice):
         rows, columns = np.reshape(rows, (-1, 1)), np.reshape(columns, (1, -1))
-    places = rows * np.int64(shape[1]) + columns
-    return places.reshape(-1).tolist(), np.atleast_2d(places).shape
+    return np.atleast_2d(rows * np.int64(shape[1]) + columns)
+
+
+def part_at(index: Any, shape: Any, as_array: bool) -> Any:
+    """Return an array of the shape of a part, as an array or a matrix of SciPy has it."""
+    return np.broadcast_to(False, shape)[index] if as_array else places_at(index, shape)
+
+
+def filled_sources(
+    given: tuple[int, ...], index: Any, shape: Any, as_array: bool, adds: bool
+) -> Any:
+    """Return which numbers of an array of shape ``given`` go to the elements at an index.
+
+    They are stretched to the part; stored, not added, they may have other axes of length 1.
+    ValueError where they do not fit.
+    """
+    part = part_at(index, shape, as_array)
+    numbers = np.arange(math.prod(given)).reshape(given)
+    if adds or np.squeeze(numbers).shape != np.squeeze(part).shape:
+        numbers = np.broadcast_to(numbers, part.shape)
+    return numbers.reshape(-1)
+
+
+def moved_sources(place: tuple[Any, Any, bool], index: Any, shape: Any, as_array: bool) -> Any:
+    """Return which numbers of a part, at its ``place``, go to the elements of another one."""
+    return filled_sources(part_at(*place).shape, index, shape, as_array, False)
 
 
 def filled_coordinates(places: Any, shape: Any) -> Places:

@@ -14,10 +14,27 @@ import numpy as np
 import scipy.sparse
 
 from adcompiler.runtime.scipy_entries import (
-    filled_coordinates, filled_place, filled_places, filled_size,
+    filled_coordinates, filled_place, filled_places, filled_size, filled_sources,
+    moved_sources,
 )
 from adcompiler.runtime.scipy_matrices import ARRAYS, MATRICES
 from adcompiler.runtime.substitutes import STAND_FOR
+
+
+class Part:
+    """Elements of a matrix that were read to be added to, and go back into it."""
+
+    def __init__(self, numbers: Any, index: Any, shape: Any, as_array: bool) -> None:
+        self.numbers = numbers
+        self.place = index, shape, as_array
+
+    def __iadd__(self, other: Any) -> Any:
+        sources = filled_sources(np.shape(other), *self.place, True)
+        return Part(self.numbers + np.ravel(other)[sources], *self.place)
+
+    def __isub__(self, other: Any) -> Any:
+        sources = filled_sources(np.shape(other), *self.place, True)
+        return Part(self.numbers - np.ravel(other)[sources], *self.place)
 
 
 class Filled:
@@ -29,6 +46,7 @@ class Filled:
     as_coo: type
     format = ""
     ndim = 2
+    is_array = False
     __array_priority__ = 10.1
 
     _values: Any
@@ -64,10 +82,25 @@ class Filled:
         i, j = index
         self.put(filled_place(i, j, self._filled), value)
 
+    def part(self, index: Any) -> Any:
+        """Return the elements at an index that is not that of one."""
+        places = filled_places(index, self._filled)
+        numbers = np.array([self.element(place) for place in places])
+        return Part(numbers, index, self._filled, self.is_array)
+
     def put_each(self, index: Any, value: Any) -> None:
         """Set the elements at an index that is not that of one."""
-        places, shape = filled_places(index, self._filled)
-        numbers = np.ravel(np.broadcast_to(value, shape))
+        sources = filled_sources(np.shape(value), index, self._filled, self.is_array, False)
+        self.put_numbers(index, np.ravel(value)[sources])
+
+    def put_part(self, index: Any, part: Any) -> None:
+        """Set them to a part that was read, and perhaps added to."""
+        sources = moved_sources(part.place, index, self._filled, self.is_array)
+        self.put_numbers(index, part.numbers[sources])
+
+    def put_numbers(self, index: Any, numbers: Any) -> None:
+        """Set these elements one by one."""
+        places = filled_places(index, self._filled)
         for k in range(len(places)):
             self.put(places[k], numbers[k])
 
@@ -141,6 +174,7 @@ class LilArray(Filled):
     """``scipy.sparse.lil_array``."""
 
     of = scipy.sparse.lil_array
+    is_array = True
     format = "lil"
 
 
@@ -148,6 +182,7 @@ class DokArray(Filled):
     """``scipy.sparse.dok_array``."""
 
     of = scipy.sparse.dok_array
+    is_array = True
     format = "dok"
 
 

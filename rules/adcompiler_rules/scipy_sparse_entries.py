@@ -6,7 +6,8 @@ from adcompiler.rulekit import call, facts, non_differentiable, rrule
 from adcompiler.runtime.scipy_entries import (
     added_places, along_diagonals, coordinates, diagonal_places, entries_of, entries_product,
     entries_solution, entry_factors, filled_coordinates, filled_place, filled_places, filled_size,
-    kron_places, of_table, product_places, scattered, selected_places, uncompressed, whole,
+    filled_sources, kron_places, moved_sources, of_table, product_places, scattered,
+    selected_places, uncompressed, whole,
 )
 from adcompiler.runtime.scipy_sparse import Factors
 from adcompiler.runtime.shaping import like
@@ -90,6 +91,7 @@ SIZE = (2, 2)
 non_differentiable(
     coordinates, uncompressed, along_diagonals, of_table, added_places, product_places, kron_places,
     selected_places, diagonal_places, filled_coordinates, filled_place, filled_places, filled_size,
+    filled_sources, moved_sources,
     entry_factors,  # of values, which the solution is given beside
     entries_of,  # of a matrix of SciPy, which carries no derivative
 )
@@ -97,7 +99,8 @@ facts(coordinates, uncompressed, typed_as=lambda *_, **__: (I, I, SIZE))
 facts(along_diagonals, of_table, typed_as=lambda *_, **__: (I, I, SIZE, I))
 facts(filled_size, typed_as=lambda *_: SIZE)
 facts(filled_place, typed_as=lambda *_: 0)
-facts(filled_places, typed_as=lambda *_: ([0], SIZE))
+facts(filled_places, typed_as=lambda *_: [0])
+facts(filled_sources, moved_sources, typed_as=lambda *_: I)
 facts(added_places, kron_places, filled_coordinates, typed_as=lambda *_, **__: (I, I))
 facts(product_places, typed_as=lambda *_, **__: (I, I, I, I, I))
 facts(selected_places, typed_as=lambda *_, **__: (I, I, I, SIZE))
@@ -120,7 +123,7 @@ facts(
     scattered, entries_product, entries_solution, coordinates, uncompressed, along_diagonals,
     of_table, added_places, product_places, kron_places, selected_places, diagonal_places,
     entry_factors, entries_of, filled_coordinates, filled_place, filled_places, filled_size,
-    shares="none", writes=(), tried=True,
+    filled_sources, moved_sources, shares="none", writes=(), tried=True,
 )
 facts(entry_factors, fresh=False, typed_as=lambda *_, **__: Factors(None, np.dtype(float)))
 facts(entries_product, linear_in="values,x")

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu, spsolve
 
 from adcompiler import hessian_sparsity, jacobian, jacobian_sparsity
 
@@ -65,6 +67,34 @@ def test_second_order() -> None:
         return np.sum(np.linalg.inv(np.diag(x))) + np.sum(np.linalg.solve(np.diag(x), np.ones(N)))
 
     np.testing.assert_array_equal(hessian_sparsity(total, X).toarray(), np.eye(N, dtype=bool))
+
+
+PLACES = np.array([[0, 1, 1, 2, 3], [1, 0, 1, 2, 3]])
+
+
+def entries_at(x: Any, places: Any) -> Any:
+    return sp.csc_matrix((np.concatenate([x[:1] * 2.0, x]), places), shape=(N, N))
+
+
+SPARSE: dict[str, tuple[Callable[[Any], Any], int]] = {
+    "diagonal": (
+        lambda x: spsolve(sp.csc_matrix((x, (np.arange(N), np.arange(N)))), np.ones(N)), N),
+    "blocks": (lambda x: spsolve(entries_at(x, PLACES), np.ones(N)), 6),
+    "blocks and sides": (lambda x: splu(entries_at(x, PLACES)).solve(x[::-1]), 12),
+    "transposed": (lambda x: splu(entries_at(x, PLACES)).solve(x[::-1], "T"), 12),
+    "one block": (
+        lambda x: spsolve(sp.diags([x, x[1:]], [0, -1], format="csc"), x), N * N),
+}
+
+
+@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("mode", ["global", "local"])
+def test_sparse_systems(name: str, mode: str) -> None:
+    function, entries = SPARSE[name]
+    pattern = jacobian_sparsity(function, X, mode=mode).toarray()
+    dense = jacobian(function)(X)
+    assert not np.any((np.abs(dense) > 1e-12) & ~pattern)
+    assert pattern.sum() == entries
 
 
 def test_what_is_written_into_is_not_known_to_be_zero() -> None:

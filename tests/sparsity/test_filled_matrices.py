@@ -68,6 +68,46 @@ def of_constants(u):
     return K.tocsr() @ u**2
 
 
+def by_blocks(u):
+    K = sp.lil_matrix((len(u), len(u)))
+    for e in range(len(u) - 1):
+        both = [e, e + 1]
+        K[np.ix_(both, both)] += u[e] ** 2 * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    return K.tocsr() @ u
+
+
+def by_parts(u):
+    K = sp.dok_array((len(u), len(u)))
+    K[0:2, 0:2] -= np.outer(u[:2], u[:2])
+    K[1, :] += u
+    K[:2, 4] = u[:2]
+    part = K[0:2, 0:1]
+    part += np.ones((2, 1)) * u[3]
+    K[2:4, 1] = part
+    return K.tocsr() @ u
+
+
+def unequal(u):
+    K = sp.lil_matrix((len(u), len(u)))
+    part = K[0:2, 0:2]
+    part += np.outer(u[:2], u[:2])
+    K[0, 0:4] = part
+    return K.tocsr() @ u
+
+
+def test_parts_are_added_to() -> None:
+    for f, entries in ((by_blocks, 13), (by_parts, 14)):
+        expected = jacobian_by_differences(f, U)
+        assert np.sum(np.abs(expected) > 1e-6) == entries
+        assert jacobian_sparsity(f, U).nnz == entries
+        assert np.allclose(sparse_jacobian(f)(U).toarray(), expected, atol=1e-6)
+        assert np.allclose(jacobian(f)(U), expected, atol=1e-6)
+    with pytest.raises(ValueError, match="mismatch"):
+        unequal(U)
+    with pytest.raises(ValueError, match="broadcast"):
+        jacobian(unequal)(U)
+
+
 def test_element_by_element_assembly() -> None:
     for f, entries in ((residual, 13), (solution, 22), (of_a_dict, 10)):
         expected = jacobian_by_differences(f, U)
@@ -107,10 +147,27 @@ def returned(u):
     return K, np.sum(u)
 
 
-def test_other_uses_are_refused_in_the_users_line() -> None:
+def part_of(u):
+    K = sp.lil_matrix((3, 3))
+    K[0, 0] = u[0]
+    return K[:2, :2] @ u[:2]
+
+
+def scaled_part(u):
+    K = sp.lil_matrix((3, 3))
+    K[:2, :2] *= u[0]
+    return K.tocsr() @ u[:3]
+
+
+def test_other_uses_are_refused_in_the_users_line(monkeypatch: pytest.MonkeyPatch) -> None:
     for f, line in ((with_a_diagonal, "K.setdiag(u)"), (returned, "K[0, 0] = u[0]")):
         with pytest.raises(UnsupportedError) as refused:
             jacobian_sparsity(f, U)
+        assert line in str(refused.value)
+    monkeypatch.setenv("ADCOMPILER_RECORD", "0")
+    for f, line in ((part_of, "return K[:2, :2] @ u[:2]"), (scaled_part, "K[:2, :2] *= u[0]")):
+        with pytest.raises(UnsupportedError, match="can only be added to") as refused:
+            jacobian(f)(U)
         assert line in str(refused.value)
     with pytest.raises(IndexError, match="row index"):
         jacobian_sparsity(outside, U)

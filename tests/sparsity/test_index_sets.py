@@ -131,6 +131,23 @@ def test_masked(drawn, data):
 
 
 @settings(max_examples=40)
+@given(relations(), st.data(), st.booleans())
+def test_written(drawn, data, adds):
+    shape, relation, expected = drawn
+    places = data.draw(st.lists(st.integers(0, len(expected) - 1), max_size=4, unique=True)
+                       if expected else st.just([]))
+    _, added, new = data.draw(relations((len(places),)))
+    own = None if data.draw(st.booleans()) else relation.own
+    before = as_sets(Relation(frozenset(), own), shape)
+    found = forms.written(
+        own, shape, np.array(places, np.int64), added.own, added.common, adds)
+    if found is None:
+        return
+    for place, one in zip(places, new, strict=True):
+        before[place] = before[place] | one if adds else one
+    assert as_sets(Relation(frozenset(), found), shape) == before
+
+
 @given(relations((3, 1)), st.sampled_from([(3, 4), (2, 3, 1), (3, 1)]))
 def test_stretched(drawn, wanted):
     shape, relation, expected = drawn
@@ -151,3 +168,16 @@ def test_moved(change, drawn):
     assert as_sets(Relation(relation.common, own), places.shape) == [
         expected[p] for p in places.ravel()
     ]
+
+
+def test_written_in_place():
+    bag = Bag((np.arange(6).reshape(2, 3),))
+    places = np.array([1, 4])
+    found = forms.written(bag, (2, 3), places, Bag((np.array([9, 4]),)), frozenset(), True)
+    assert found.members[0] is bag.members[0]
+    assert as_sets(Relation(frozenset(), found), (2, 3)) == [{0}, {1, 9}, {2}, {3}, {4}, {5}]
+    found = forms.written(found, (2, 3), places, None, frozenset([7]), False)
+    assert as_sets(Relation(frozenset(), found), (2, 3)) == [{0}, {7}, {2}, {3}, {7}, {5}]
+    assert forms.written(bag, (2, 3), np.array([1, 1]), None, frozenset([7]), True) is None
+    ragged = Ragged((1,), np.array([0, 1]), np.array([3]))
+    assert forms.written(ragged, (1,), np.array([0]), None, frozenset([7]), False) is None

@@ -264,6 +264,51 @@ def spread(common: Set, keep: Array) -> Own:
     return of_pairs(np.repeat(rows, len(columns)), np.tile(columns, len(rows)), keep.shape)
 
 
+def written(own: Own, shape: Shape, places: Positions, new: Own, common: Set, adds: bool) -> Own:
+    """Return the sets, which nothing else holds, with those at ``places`` replaced or added to.
+
+    There they become those in ``new``, one for each place, with ``common`` in all. What can be is
+    written in place; None if the sets have no form for that.
+    """
+    if isinstance(own, Ragged) or (adds and len(np.unique(places)) < len(places)):
+        return None
+    if isinstance(own, Cells):
+        sets = cells_of(new, common, places.shape).array.tolist()
+        where = np.unravel_index(places, shape)
+        before = own.array[where].tolist() if adds else [EMPTY] * len(sets)
+        for index, one, other in zip(zip(*where, strict=True), before, sets, strict=True):
+            own.array[index] = union(one, other)
+        return own
+    given = union_of([new, spread(common, np.ones(places.shape, bool))], places.shape)
+    if given is not None and not isinstance(given, Bag):
+        given = of_pairs(*pairs_of(given), places.shape)
+    if isinstance(given, Ragged) or not all(
+        member.flags.c_contiguous for member in (own.members if own else ())
+    ):
+        return None
+    members = list(own.members) if own else []
+    rows = [member.reshape(-1) for member in members]
+    if not adds:
+        for row in rows:
+            row[places] = -1
+    for column in given.members if isinstance(given, Bag) else ():
+        left = column >= 0
+        for row in rows:
+            left &= row[places] != column
+        for row in rows:
+            free = left & (row[places] == -1)
+            row[places[free]] = column[free]
+            left &= ~free
+        if left.any():
+            rows.append(np.full(count(shape), -1))
+            members.append(rows[-1].reshape(shape))
+            rows[-1][places[left]] = column[left]
+    if not members:
+        return None
+    made = Bag(tuple(members))
+    return made if len(members) <= MEMBERS else of_pairs(*pairs_of(made), shape)
+
+
 # -- unions -----------------------------------------------------------------------------------
 
 

@@ -34,28 +34,33 @@ def in_blocks(a: Any, b: Any | None) -> Dependent | None:
     size = a.zeros.shape[0]
     if size != a.zeros.shape[1]:
         return None
+    row, column = np.nonzero(~a.zeros)
+    return by_entries(a, row, column, row * size + column, size, b)
+
+
+def by_entries(
+    a: Any, row: Array, column: Array, places: Array, size: int, b: Any | None
+) -> Dependent | None:
+    """Return the same of the matrix whose entries in ``row`` and ``column`` ``a`` has at places."""
+    there = sp.coo_array((np.ones(row.size, bool), (row, column)), shape=(size, size))
     labels = connected_components(sp.bmat([
-        [None, sp.csr_array(~a.zeros)], [sp.csr_array((size, size), dtype=bool), None],
+        [None, there], [sp.csr_array((size, size), dtype=bool), None],
     ]), directed=False)[1]
     of_rows, of_columns = labels[:size], labels[size:]
     if len(np.unique(labels)) < 2:
         return None
-    row, column = np.nonzero(~a.zeros)
+    width = 1 if b is None else count(shape_of(b)[1:])
+    across = np.arange(width)
+    inputs = [] if not isinstance(a, Dependent) else [(
+        a, (of_rows[row][:, None] * width + across).ravel(), np.repeat(places, width))]
     if b is None:
         owner = np.where(of_columns[:, None] == of_rows, of_rows, -1)
-        there = [(a, of_rows[row], row * size + column)]
     else:
-        width = count(shape_of(b)[1:])
-        across = np.arange(width)
         owner = (of_columns[:, None] * width + across).reshape(size, *shape_of(b)[1:])
-        there = [(
-            a, (of_rows[row][:, None] * width + across).ravel(),
-            np.repeat(row * size + column, width),
-        )]
         if isinstance(b, Dependent):
             sides = (of_rows[:, None] * width + across).ravel()
-            there.append((b, sides, np.arange(size * width)))
-    return gathered_by(there, owner)
+            inputs.append((b, sides, np.arange(size * width)))
+    return gathered_by(inputs, owner)
 
 
 def gathered_by(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.runtime import is_basic
 from adcompiler.runtime.shaping import laid_out_as
 from adcompiler.sparsity.dependences import index_sets
 from adcompiler.sparsity.dependences.index_sets import Cells, Shape, count
@@ -38,7 +39,7 @@ def get_item(run: Run, obj: Any, index: Any) -> Any:
     if is_place(obj.shape, index):
         first, second = element(obj.first, index), element(obj.second, index)
         return run.made((), np.dtype(obj.dtype), first, second, value)
-    obj.shared = True
+    obj.shared = obj.shared or is_basic(index)  # what is picked otherwise is a copy
     shape = np.broadcast_to(False, obj.shape)[index].shape
     first, second = (
         settled(moved(r, lambda array: np.asarray(array[index])), shape)
@@ -180,6 +181,8 @@ def written_somewhere(run: Run, obj: Any, index: Any, value: Any) -> Any:
 
 
 WHOLE: Any = Ellipsis
+FEW = 32
+"""A part of an array of less than one element in so many is written in place."""
 
 
 def added(run: Run, part: Any, value: Any) -> Any:
@@ -371,6 +374,11 @@ def replaced(
     places = np.asarray(places)
     if not places.size or (new == NOTHING and (adds or relation == NOTHING)):
         return relation
+    if places.size * FEW < size and not relation.common:
+        own = index_sets.written(
+            relation.own, shape, places.ravel(), moved(new, np.ravel).own, new.common, adds)
+        if own is not None:
+            return Relation(EMPTY, own)
     flat = moved(relation, np.ravel)
     new = moved(new, np.ravel)
     if adds:

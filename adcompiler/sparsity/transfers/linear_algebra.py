@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from adcompiler.runtime.scipy_entries import entries_product
+from adcompiler.runtime.scipy_entries import entries_product, entries_solution
 from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Relation, combined, dtype_of, has_dependents, is_float, moved, shape_of,
     stretched,
 )
 from adcompiler.sparsity.interpreter.run import SYSTEM, Run, transfer
-from adcompiler.sparsity.transfers.blocks import in_blocks
+from adcompiler.sparsity.transfers.blocks import by_entries, in_blocks
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
 from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.stand_ins import of_one_form
@@ -220,6 +220,27 @@ def solved(run: Run, a: Any, b: Any, shown: Any, as_it_is: bool) -> Any:
         both = inner.call(operator.add, (of_matrix, of_side), {})
         both = inner.call(np.broadcast_to, (both, np.shape(shown)), {})
     return composed(run, shown, both)
+
+
+@transfer(entries_solution)
+def solved_by_entries(
+    run: Run, function: Any, values: Any, rows: Any, columns: Any, shape: Any, b: Any,
+    trans: str = "N", factors: Any = None,
+) -> Any:
+    """The solution of a system of entries: of one that falls into blocks each by itself."""
+    args = values, rows, columns, shape, b, trans, factors
+    places = rows, columns, shape, trans
+    if not has_dependents(places) and shape[0] == shape[1] and shape_of(b) is not None and (
+        shape_of(values) is not None
+    ):
+        row, column = (rows, columns) if trans == "N" else (columns, rows)
+        row, column = np.asarray(row, np.int64), np.asarray(column, np.int64)
+        apart = by_entries(values, row, column, np.arange(row.size), int(shape[0]), b)
+        if apart is not None:
+            dtype = np.result_type(dtype_of(values), dtype_of(b), np.float32)
+            shown = run.value(function, args, {}) if run.local else np.zeros(shape_of(b), dtype)
+            return composed(run, shown, apart)
+    return dense(run, function, *args)
 
 
 @transfer("inverse")

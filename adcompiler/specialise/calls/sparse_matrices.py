@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from adcompiler.specialise.writer import Writer
 Maker = Callable[[Writer, Any, list[Any], dict[str, Atom], Origin], Atom | None]
 ARITHMETIC = {one.function: one for one in BINARY} | {one.in_place: one for one in BINARY}
 SUMS = {"add": "added", "sub": "subtracted"}
+ADDING = tuple(one.in_place for one in BINARY if one.name in SUMS)
 SCALINGS = ("mul", "truediv")
 PRODUCT = next(Const(one.function) for one in BINARY if one.name == "matmul")
 KEEPS = {"csc": "csc", "csr": "csr"}
@@ -55,6 +56,11 @@ def is_entries(type_: t.Type) -> bool:
 
 def is_filled(type_: t.Type) -> bool:
     """Say whether a value is a sparse matrix that is filled element by element."""
+    return is_of_filled(type_) and type_.field("_filled") is not None
+
+
+def is_of_filled(type_: t.Type) -> TypeGuard[t.Object]:
+    """Say whether a value is such a matrix or a part of one."""
     return isinstance(type_, t.Object) and type_.cls.__module__ == (
         "adcompiler.runtime.scipy_filled")
 
@@ -74,7 +80,7 @@ def call_sparse(
         return None
     types = [s.unit.type(arg) for arg in args]
     about = value in makers() or any(
-        is_entries(one) or is_whole(one) or is_filled(one) for one in types)
+        is_entries(one) or is_whole(one) or is_of_filled(one) for one in types)
     if not about:
         return None
     s.unit.calls.sparse = True
@@ -97,10 +103,17 @@ def call_with_entries(
     of = types[0] if len(types) > 1 else None
     if isinstance(of, t.Object) and is_filled(of) and not is_element(s, args[1]):
         if value is getattr(of.cls, "__getitem__", None):
-            refuse_use(s, f"a part of a {module.STAND_FOR[of.cls].__name__}", origin)
-            return UNDEF
+            return s.call(s.attribute(args[0], "part", origin), args[1:], {}, origin, name)
         if value is getattr(of.cls, "__setitem__", None):
-            return s.call(s.attribute(args[0], "put_each", origin), args[1:], {}, origin, name)
+            put = "put_part" if is_of_filled(types[2]) else "put_each"
+            return s.call(s.attribute(args[0], put, origin), args[1:], {}, origin, name)
+    if any(is_of_filled(one) and not is_filled(one) for one in types) and value not in ADDING and (
+        value in ARITHMETIC or root_module(value) in ("scipy", "numpy")
+    ):
+        s.reject(
+            origin, "a part of a sparse matrix that is filled here can only be added to, by `+=` "
+            "and `-=`", "compute with the matrix itself, after `.tocsr()`", "sparse-matrices")
+        return UNDEF
     if any(map(is_filled, types)) and (
         value in ARITHMETIC or root_module(value) in ("scipy", "numpy")
     ):
