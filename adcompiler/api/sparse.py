@@ -285,7 +285,8 @@ def sparse_jacobian(
     ``order`` that of the greedy coloring. ``prepare(*args)`` finds pattern and coloring ahead.
     With ``mode="local"`` the pattern is that at the arguments, found anew at each point; it has
     fewer entries where much vanishes there.
-    With ``backend="native"`` the derivatives along all colors are computed by machine loops.
+    With ``backend="native"`` the derivatives along all colors are computed by machine loops, with
+    ``"auto"`` where loops of the function go by elements.
     With ``progress`` a terminal shows how many sweeps are done.
 
     ``pattern`` states the pattern, a dense or sparse matrix of which the nonzeros count, or a tuple

@@ -18,7 +18,11 @@ from adcompiler.runtime.native import has_compiler, runs_plain
 from adcompiler.structs import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from adcompiler.compile.pipeline import Request
+    from adcompiler.ir.nodes import Atom, Function
+    from adcompiler.ir.types import Type
     from adcompiler.products.product import Product
     from adcompiler.typed.unit import Unit
 
@@ -61,8 +65,6 @@ def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tu
         raise Declined(
             "how arrays lie in memory decides what is computed, and loops have them in C order")
     optional = BACKENDS[request.backend].optional
-    if optional:
-        check_worth(text, bool(mode.halves))
     if mode.halves:
         found = with_native_pair(text, product, unit, request.each)
     elif request.each:
@@ -73,6 +75,8 @@ def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tu
         raise Declined(
             f"LLVM would take over a second for its {lines} lines, which it does only where native "
             "loops are asked for")
+    if optional and (mode.halves or request.each):
+        found = found[0].replace("except refusals():", "except refusals(True):"), found[1]
     if not has_compiler() and not runs_plain():
         raise Declined(
             'backend="native" needs llvmlite, which is not installed',
@@ -81,19 +85,24 @@ def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tu
     return found
 
 
-def check_worth(text: str, is_split: bool) -> None:
+def check_worth(
+    text: str, typed: Iterable[Function] | None, type_of: Callable[[Atom], Type]
+) -> None:
     """Raise Declined for what runs in Python unless native loops are asked for.
 
-    Native loops are worth it where a loop of the function is the interpreter's. Whether they
-    are is known from the text alone, so that runs of a program do not differ.
+    Native loops are worth it where a loop of the function is the interpreter's; along many seeds
+    and in pullbacks, where one of the ``typed`` functions goes by elements: loops over whole arrays
+    are NumPy's as well. That is known from the text alone, so that runs of a program do not differ.
     """
-    if is_split:
-        raise Declined("pullbacks run in Python unless native loops are asked for")
     if not has_compiler():
         raise Declined("llvmlite is not installed, or not to be used")
     loops = (ast.For, ast.While, ast.comprehension)
     if not any(isinstance(node, loops) for node in ast.walk(ast.parse(text))):
         raise Declined("it has no loops that Python's interpreter would run")
+    from adcompiler.analyses.elements import goes_by_elements
+
+    if typed is not None and not goes_by_elements(typed, type_of):
+        raise Declined("its loops compute with whole arrays, as NumPy does")
 
 
 def state_of_compiler() -> str:

@@ -5,7 +5,7 @@ source -> IR -> types -> augmented primal and sweep -> optimised -> ``ast`` -> t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import cached_property
@@ -16,7 +16,10 @@ from adcompiler.analyses.purity import Purity, checks, is_destructive
 from adcompiler.backends.python.module import emit_module
 from adcompiler.budget import Budget
 from adcompiler.compile.applied import applied, types_of
-from adcompiler.compile.backends import BACKENDS
+from adcompiler.compile.backends import BACKENDS, check_worth
+from adcompiler.compile.prepared import (
+    raising_kept, with_aggregates_apart, with_lengths_in_front,
+)
 from adcompiler.compile.modes import MODES, Form
 from adcompiler.compile.nested import derive
 from adcompiler.derive.rules import is_foreign
@@ -34,9 +37,6 @@ from adcompiler.ir.nodes import Block, Call, Const, Do, Function, Let, Rhs
 from adcompiler.ir.verifier import verify, verifying
 from adcompiler.ir.visit import direct_uses, walk
 from adcompiler.ops.homes import display_name
-from adcompiler.optimise.aggregates import taken_apart
-from adcompiler.optimise.lengths import lengths_in_front
-from adcompiler.optimise.raising import with_raising_kept
 from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.kept_bytes import kept_bytes
 from adcompiler.products.product import Product, optimised
@@ -275,14 +275,14 @@ def all_stages(request: Request) -> Iterator[Result]:
     reached("writing", SHARES[3])
     text, bound = emit_module(product, unit, request.parameters)
     unit.naming.bound = {name: value for name, (value, _) in bound.items()}
-    text, native = with_backend(request, product, unit, text)
+    text, native = with_backend(request, product, unit, text, functions)
     entry = product.functions[0].name
     yield "source", unit, Emitted(
         text, entry, unit, product, bound, native=native, typed=tuple(functions))
 
 
 def with_backend(
-    request: Request, product: Product, unit: Unit, text: str
+    request: Request, product: Product, unit: Unit, text: str, typed: Sequence[Function]
 ) -> tuple[str, tuple[str, ...]]:
     """Return a module with what the backend writes behind it, and what ``explain`` says of it.
 
@@ -293,6 +293,9 @@ def with_backend(
     if backend.write is None:
         return text, ()
     try:
+        if backend.optional:
+            by_elements = request.each or bool(MODES[request.mode].halves)
+            check_worth(text, typed if by_elements else None, unit.type)
         text, entry = backend.write(text, product, unit, request)
     except Declined as declined:
         origin = declined.origin
@@ -377,43 +380,6 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
         unit, typed, Form(request.single, request.has_aux, request.batched, request.constant))
 
 
-def raising_kept(unit: Unit, typed: Typed, with_value: bool) -> Typed:
-    """Return a function, and let those it calls be, with what may raise evaluated if unused too.
-
-    Where the value is not returned that is what raises by the program's own doing.
-    """
-    for callee in unit.calls.callees.values():
-        if callee.function is not None:
-            body = callee.function.body
-            kept = with_raising_kept(unit, body.statements, body.yields, not with_value)
-            callee.function = replace(callee.function, body=replace(body, statements=kept))
-    needed = [written.final for written in typed.written]
-    if with_value:
-        needed.append(typed.value)
-    kept = with_raising_kept(unit, typed.statements, needed, not with_value)
-    return replace(typed, statements=kept)
-
-
-def with_aggregates_apart(unit: Unit, typed: Typed) -> Typed:
-    """Return a function, and let those it calls be, with dicts and instances of theirs in parts."""
-    for callee in unit.calls.callees.values():
-        if callee.function is not None:
-            callee.function = replace(
-                callee.function, body=taken_apart(unit, callee.function.body))
-    finals = [written.final for written in typed.written]
-    copies = [written.copies for written in typed.written if written.copies is not None]
-    body = taken_apart(unit, Block(typed.statements, (typed.value, *finals, *copies)))
-    value, *after = body.yields
-    written = [
-        replace(one, final=final) for one, final in zip(typed.written, after, strict=False)]
-    return replace(typed, statements=body.statements, value=value, written=written)
-
-
-def with_lengths_in_front(unit: Unit, typed: Typed) -> Typed:
-    """Return a function, and let those it calls be, with lengths read in front of loops."""
-    return changed_everywhere(unit, typed, lengths_in_front)
-
-
 def has_effects(unit: Unit, block: Block) -> bool:
     """Say whether code has effects of its own, other than to raise."""
     purity = Purity(unit.type, unit.definition)
@@ -440,10 +406,26 @@ def last_stage(request: Request) -> Emitted:
     """Return what the last stage gives.
 
     Code that cannot be written for many seeds at once is that of one seed, and says so; so does
-    a pushforward that computes the value again, where a linearization has no two parts.
+    a pushforward that computes the value again, where a linearization has no two parts. Loops of a
+    backend are written from code of one seed; where it leaves a function to Python, that is the
+    code for many.
     """
-    if request.batched and request.backend == "native" and MODES[request.mode].has_loops:
+    backend = BACKENDS[request.backend]
+    if not request.batched or backend.write is None or not MODES[request.mode].has_loops:
+        return in_python(request)
+    if not backend.optional:
         return of_one_seed(request)
+    found = in_python(replace(request, backend="python"))
+    try:
+        check_worth(found.text, found.typed, found.unit.type)
+    except Declined as declined:
+        return replace(found, native=("", f"stays in Python: {declined.problem}"))
+    loops = of_one_seed(request)
+    return loops if loops.native[0] else replace(found, native=loops.native)
+
+
+def in_python(request: Request) -> Emitted:
+    """Return what the last stage gives where no loops for many seeds are asked for."""
     try:
         return emitted_by(request)
     except NotBatchable:
@@ -465,7 +447,9 @@ def of_one_seed(request: Request) -> Emitted:
     """Return native code of one seed, with loops over all seeds in it if there may be such."""
     one = replace(request, batched=False, constant=False)
     with suppress(UnsupportedError):
-        return emitted_by(replace(one, each=True))
+        found = emitted_by(replace(one, each=True))
+        if found.native[0]:
+            return found
     return replace(emitted_by(one), one_by_one=True)
 
 

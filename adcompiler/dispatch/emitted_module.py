@@ -72,7 +72,9 @@ class EmittedModule:
         run = self.entry
         if self.native:
             run = getattr(self.module, self.native)
-            if BACKENDS[self.options.backend].optional and not self.mode.halves:
+            if BACKENDS[self.options.backend].optional and not (
+                self.mode.halves or self.options.batched
+            ):
                 run = self.native_or_python(run)
         if self.second is not None and self.mode.seeds == "cotangents":
             return pulled_back(run, self.second, self.options.batched, self.one_by_one)

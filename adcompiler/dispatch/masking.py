@@ -62,15 +62,16 @@ class Masked:
 
 
 def masked_form(
-    s: Specialisations, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same
+    s: Specialisations, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same, native: bool
 ) -> Masked:
-    """Return the masked form of the code that is compiled for the same arguments."""
+    """Return the masked form of the code, ``native`` or not, that is compiled for the same.
+    """
     other = copy.copy(s)
     options = s.options
-    of_one = options.batched and options.backend == "native" and bool(MODES[options.mode].halves)
+    of_one = options.batched and native and bool(MODES[options.mode].halves)
     other.options = replace(
         options, masked=True, backend="python", parallel=False,
-        batched=options.batched and not of_one)
+        batched=options.batched and not of_one, constant=options.constant and not native)
     return Masked(lambda: other.compile(types_, equal_shapes, same), of_one)
 
 

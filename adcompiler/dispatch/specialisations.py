@@ -367,7 +367,7 @@ class Specialisations:
         each = self.options.batched and seeds == "tangents" and not emitted.one_by_one
         many = len(self.wrt) if each else 0
         s = self.of_one_seed() if emitted.one_by_one else self
-        masked = masked_form(s, types_, equal_shapes, same)
+        masked = masked_form(s, types_, equal_shapes, same, bool(emitted.native))
         run, form = emitted.masking(run, masked, many)
         if report.get("effects") == ["by call"]:
             run = with_effects(run, self.target.function, self.parameters)

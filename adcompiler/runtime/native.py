@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import NotCompiledError
 from adcompiler.runtime.aliases import overlap
 from adcompiler.runtime.indexing import give_back
 
@@ -100,13 +101,15 @@ def stack_address() -> int:
     return 0
 
 
-def refusals() -> tuple[type[Exception], ...]:
+def refusals(optional: bool = False) -> tuple[type[Exception], ...]:
     """Return what calls of loops raise where Python is to answer: memory is short, for one.
 
     Integers of a list may be too large for 64 bits; the directory for machine code may be one that
     cannot be written. What loops compute raises nothing; those that cannot be compiled raise
-    NotCompiledError, which is not among these.
+    NotCompiledError, which is among these where loops are ``optional``.
     """
+    if optional:
+        return (*refusals(), NotCompiledError)
     if not has_compiler():
         # Python raises in a loop before the test behind that is reached
         return (MemoryError, ArithmeticError, ValueError, RecursionError)

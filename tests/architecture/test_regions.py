@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2] / "adcompiler"
 KINDS = {"If", "Loop", "With", "Try"}
 REASONS = {
+    "analyses/elements.py": (1, "loops are what is asked about"),
     "analyses/purity.py": (1, "a `with` runs what its context does, which may be known"),
     "analyses/repeats.py": (1, "what is made anew in each iteration is told apart"),
     "analyses/stale.py": (3, "a loop hands its first values to its parameters"),
