@@ -87,11 +87,12 @@ def units(like: np.ndarray, turned: bool = False) -> np.ndarray:
 def unit_batches(tree: Any, at_once: int, turned: bool = False) -> Iterator[Any]:
     """Iterate over the unit tangents of a tree: 1 in one element of one leaf, 0 elsewhere.
 
-    They come ``at_once`` at a time: every leaf has a leading axis that counts them. With ``turned``
+    They come ``at_once`` at a time: every leaf has a leading axis that counts them. Of no element
+    there is one batch of no tangent. With ``turned``
     that axis is the last one in memory, as loops over seeds have it.
     """
     count = size_of(tree)
-    for first in range(0, count, at_once):
+    for first in range(0, max(count, 1), at_once):
         number = min(at_once, count - first)
         start = first
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from adcompiler.backends.native.array_items import ArrayForm, as_one, end_to_end
+from adcompiler.backends.native.array_items import ArrayForm, as_one, end_to_end, put_elements
 from adcompiler.backends.native.array_items import of_zeros as arrays_of_zeros
 from adcompiler.backends.native.lists import (
     as_rows, copied, count_of, differ, form_of, form_of_list, is_in_sight, item_at, layout_of, new,
@@ -28,6 +28,7 @@ from adcompiler.runtime import (
 )
 from adcompiler.runtime import add as add_cotangents
 from adcompiler.runtime.indexing import own
+from adcompiler.runtime.joining import stack_adjoint
 from adcompiler.runtime.sequences import like as like_items
 from adcompiler.runtime.sequences import share, sort_order, spread, unsort
 from adcompiler.runtime.shaping import like
@@ -180,7 +181,9 @@ def gradient(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
 
 
 def from_array(low: Any, of: Buffer, form: Any, length: Expr) -> Rows:
-    """Return the rows of an array as a list of numbers, or of tuples of these."""
+    """Return the rows of an array as a list of numbers, of tuples of these, or of arrays."""
+    if isinstance(form, ArrayForm):
+        return rows_of(low, of, form, length)
     inner = form if isinstance(form, tuple) else ()
     if of.ndim != 1 + bool(inner) or of.dtype != (inner or (form,))[0]:
         raise Declined("an array is taken apart into a list of another structure")
@@ -193,6 +196,26 @@ def from_array(low: Any, of: Buffer, form: Any, length: Expr) -> Rows:
                      of.dtype) for i in range(len(inner) or 1)]
         put(low, made.layout, at, Several(tuple(items)) if inner else items[0])
     return made
+
+
+def rows_of(low: Any, of: Buffer, form: ArrayForm, length: Expr) -> Rows:
+    """Return the parts of an array along its first axis as a list of arrays."""
+    if (of.dtype, of.ndim) != (form.dtype, 1 + form.ndim):
+        raise Declined("an array is taken apart into a list of another structure")
+    differ(low, of.shape[0], length)
+    made = new(low, form, length)
+    with low.w.over((length,)) as (at,):
+        put_elements(low, made.layout, at, of.shape[1:],
+                     lambda places: Element(of.name, (at, *places)))
+    return made
+
+
+def unstacked(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
+    """Write the cotangents of what ``np.stack`` made along the first axis of a list."""
+    g, of, *rest = args
+    if rest and not (len(rest) == 1 and isinstance(rest[0], Num) and rest[0].expr == ZERO):
+        raise Declined("the cotangents of `stack` of a list with options")
+    return gradient(low, [g, of], type_)
 
 
 def summed(low: Any, args: list[Any], type_: t.Type) -> Num:
@@ -296,6 +319,15 @@ def as_array(low: Any, args: list[Any], type_: t.Type) -> Buffer:
     return made
 
 
+def stacked(low: Any, args: list[Any], type_: t.Type) -> Buffer:
+    """Write ``np.stack(of)`` of a list of arrays or numbers, along the first axis."""
+    of, *rest = args
+    if rest and not (len(rest) == 1 and isinstance(rest[0], Num) and rest[0].expr == ZERO):
+        raise Declined("`stack` of a list with options")
+    low.w.leave_if(Binary("<=", count_of(of), ZERO))
+    return as_array(low, [of], type_)
+
+
 def concatenated(low: Any, args: list[Any], type_: t.Type) -> Buffer:
     """Write ``np.concatenate(of)`` of a list of arrays, along the first axis or another one."""
     of, *rest = args
@@ -396,7 +428,8 @@ LISTS: dict[Any, Callable[..., Any]] = {
     operator.add: joined, operator.mul: repeated, add_cotangents: added,
     list: collected, own: owned, as_gradient: gradient, like: gradient, like_items: gradient,
     sum: summed, unpack: unpacked, check_position: in_bounds, "array": as_array,
-    "asarray": as_array, "concatenate": concatenated, min: extreme("<"), max: extreme(">"),
+    "asarray": as_array, "concatenate": concatenated, "stack": stacked,
+    stack_adjoint: unstacked, min: extreme("<"), max: extreme(">"),
     share: shares, sort_order: order, sorted: ascending, unsort: unsorted,
 }
 """What is written for functions of lists: Python's operators are others there."""

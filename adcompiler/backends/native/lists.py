@@ -111,6 +111,25 @@ def put(low: Any, layout: Any, place: Expr, value: Any, adds: bool = False) -> N
             raise Declined("a list of items of different kinds")
 
 
+def numbers_of(low: Any, value: Any) -> Several | None:
+    """Return the numbers in a list of which the length is known, or in a tuple; else None."""
+    if isinstance(value, Several):
+        return value
+    if isinstance(value, Rows) and isinstance(value.length, Number) and value.layout and (
+        isinstance(form_of(value.layout), str)
+    ):
+        return Several(tuple(
+            item_at(low, value, Number(i)) for i in range(int(value.length.value))))
+    return None
+
+
+def with_numbers(low: Any, value: Any) -> Any:
+    """Return a container with the numbers of the lists in it in their place."""
+    if not isinstance(value, Several):
+        return value
+    return Several(tuple(numbers_of(low, item) or item for item in value.items))
+
+
 def is_nothing(value: Any) -> bool:
     """Say whether a value is None."""
     return isinstance(value, Known) and value.value is None

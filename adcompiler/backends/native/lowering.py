@@ -43,6 +43,7 @@ from adcompiler.runtime import (
     add_at, apart, check_bound, check_position, evaluated, give_back, own, record, zeros_like,
 )
 from adcompiler.runtime.sequences import share
+from adcompiler.runtime.joining import concatenate_adjoint, hstack_adjoint
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
 
@@ -54,6 +55,9 @@ OF_TUPLES = (min, max, share)
 
 LISTS_TOO = (own, zeros_like)
 """Functions of arrays that give a list of a list."""
+
+JOINING = ("concatenate", "hstack", concatenate_adjoint, hstack_adjoint)
+"""Functions of containers of arrays, in which lists of numbers may stand as well."""
 
 
 class Lowering:
@@ -259,6 +263,10 @@ class Lowering:
                 given = [self.value(unstar(item)) for item in items]
                 if given and self.is_for_arrays(target, given):
                     return Several(tuple(given))  # what reads it takes a tuple as well, or declines
+                if self.unit.type(target) == t.List(t.UNKNOWN) and all(
+                    isinstance(one, (Buffer, Rows)) for one in given
+                ):
+                    return lists.with_numbers(self, Several(tuple(given)))
                 return lists.packed(self, given, self.unit.type(target))
             case Slice(lower, upper, step):
                 return cut(self, *map(self.value, (lower, upper, step)))
@@ -307,15 +315,7 @@ class Lowering:
 
     def numbers_in(self, atom: Atom) -> Several | None:
         """Return the numbers in a list that is an item of one, in lists of lists too; or None."""
-        value = self.values.get(atom) if isinstance(atom, Var) else None
-        if isinstance(value, Several):
-            return value
-        if isinstance(value, Rows) and isinstance(value.length, Number) and value.layout and (
-            isinstance(lists.form_of(value.layout), str)
-        ):
-            return Several(tuple(
-                lists.item_at(self, value, Number(i)) for i in range(int(value.length.value))))
-        return None
+        return lists.numbers_of(self, self.values.get(atom) if isinstance(atom, Var) else None)
 
     def call(self, target: Var, func: Atom, args: Any, kwargs: dict[Any, Atom]) -> Any:
         """Return the value of a call."""
@@ -349,6 +349,8 @@ class Lowering:
             return STRUCTURE[key](self, *given)
         if key := key_in(FUNCTIONS, function):
             named = {str(key): self.value(atom) for key, atom in kwargs.items()}
+            if key in JOINING:
+                given = [lists.with_numbers(self, one) for one in given]
             return FUNCTIONS[key](self.arrays, given, named, type_)
         key = key_in(TABLE, function)
         if kwargs or key is None:

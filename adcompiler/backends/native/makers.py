@@ -8,7 +8,9 @@ from typing import Any
 
 from adcompiler.backends.native.arrays import Arrays
 from adcompiler.backends.native.in_space import vector_product
-from adcompiler.backends.native.joining import cut_apart, joined
+from adcompiler.backends.native.joining import (
+    cut_apart, cut_apart_beside, joined, stacked, stacked_by,
+)
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Binary, Choose, Element, Expr, Number, Store,
 )
@@ -23,7 +25,7 @@ from adcompiler.backends.native.values import (
 from adcompiler.ir import types as t
 from adcompiler.runtime import zeros_like
 from adcompiler.runtime.indexing import own
-from adcompiler.runtime.joining import concatenate_adjoint
+from adcompiler.runtime.joining import concatenate_adjoint, hstack_adjoint
 from adcompiler.runtime.products import crossed
 from adcompiler.runtime.shaping import copy_as_laid_out
 
@@ -448,6 +450,8 @@ FUNCTIONS: dict[Any, Write] = {
     "diag": diag, "arange": counted, "linspace": spaced, "transpose": transposed,
     "swapaxes": swapped, "expand_dims": expanded, "reshape": reshaped,
     "ravel": flattened, "diff": differences, "clip": clipped, "roll": rolled,
-    "concatenate": joined, concatenate_adjoint: cut_apart,
+    "concatenate": joined, concatenate_adjoint: cut_apart, "stack": stacked,
+    "vstack": stacked_by("vstack", 0, 0), "hstack": stacked_by("hstack", None, 1),
+    "column_stack": stacked_by("column_stack", 1, 1), hstack_adjoint: cut_apart_beside,
 }
 """What is written for functions that make arrays or reduce them, by what they mean."""
