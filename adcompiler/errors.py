@@ -321,6 +321,10 @@ class FullPatternWarning(UserWarning):
     """The pattern of a large sparse derivative is nearly full: which lines make it so."""
 
 
+class LargeGradientWarning(UserWarning):
+    """A gradient will hold more than half of the memory that is free: how to hold less."""
+
+
 class WrongPatternError(ADError, ValueError):
     """The sparsity pattern that a user states lacks nonzeros of the derivative."""
 

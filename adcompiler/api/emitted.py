@@ -10,6 +10,7 @@ from typing import Any
 
 from adcompiler.api.fallback import (
     BY_BACKEND, because, keep_refused, may_record, tell_recorded, types_key,
+    warn_if_large,
 )
 from adcompiler.api.derivative import KEPT, Code, Derivative, P, R_co
 from adcompiler.compile.modes import MODES, named
@@ -114,6 +115,8 @@ class EmittedDerivative(Derivative[P, R_co]):
             result = recorded_instead(s, values, error)
             keep_refused(self._refused, types_key(values), error)
             return result
+        if not compiled.uses:
+            warn_if_large(s, compiled, values)
         compiled.uses += 1
         if s is not self.specialisations:
             return s.run(compiled, values)  # a rule was registered meanwhile: for this call only

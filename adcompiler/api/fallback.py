@@ -9,12 +9,17 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from adcompiler.dispatch import Compiled, Specialisations
+from adcompiler.dispatch.explain import held_for
 from adcompiler.dispatch.options import Options
 from adcompiler.dispatch.targets import Target
-from adcompiler.errors import ADError, LocatedError, RecordedWarning, TooLargeError, TooLongError
+from adcompiler.errors import (
+    ADError, LargeGradientWarning, LocatedError, RecordedWarning, TooLargeError, TooLongError,
+)
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entry import MODES, refused_twice
 from adcompiler.runtime import UnfitError
+from adcompiler.runtime.kept_bytes import free_bytes
 from adcompiler.typed.values import type_of
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -97,6 +102,21 @@ def users_level() -> int:
     ):
         level, frame = level + 1, frame.f_back
     return level
+
+
+def warn_if_large(s: Specialisations, compiled: Compiled, values: tuple[Any, ...]) -> None:
+    """Warn of a gradient that will hold more than half of the memory that is free."""
+    if not (compiled.report.get("held") or [""])[0]:
+        return
+    held, _ = held_for(compiled, s, values)
+    free = free_bytes()
+    if held is not None and 2 * held > free:
+        warnings.warn(
+            f"the gradient of {s.target.shown} will hold {held / 1e9:.3g} GB when its sweep "
+            f"starts, and {free / 1e9:.3g} GB are free. Run the steps of its loop by "
+            "adcompiler.checkpoint_loop(step, state, n), which keeps few of them, or calls of "
+            "large functions by adcompiler.checkpoint", LargeGradientWarning,
+            stacklevel=users_level())
 
 
 MAX_KEPT = 2048

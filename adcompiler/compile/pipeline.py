@@ -13,7 +13,9 @@ from inspect import Parameter
 from typing import Any
 
 from adcompiler.analyses.purity import Purity, checks, is_destructive
-from adcompiler.backends.python.module import emit_module
+from adcompiler.backends.python.held_bytes import held_bytes
+from adcompiler.backends.python.module import module_tree
+from adcompiler.backends.python.printer.source import emit_source
 from adcompiler.budget import Budget
 from adcompiler.compile.applied import applied, types_of
 from adcompiler.compile.backends import BACKENDS, check_worth
@@ -132,7 +134,8 @@ class Request:
 class Emitted:
     """The emitted module: its text, the names of its entry points, and what it relies on.
 
-    ``typed`` are the user's functions as they were differentiated.
+    ``typed`` are the user's functions as they were differentiated, ``at_sweep`` tells the bytes
+    that a gradient holds when its sweep starts.
     """
 
     text: str
@@ -144,6 +147,7 @@ class Emitted:
     recomputes: bool = False
     native: tuple[str, ...] = ()
     typed: tuple[Function, ...] = ()
+    at_sweep: tuple[str, ...] = ()
 
     @property
     def report(self) -> dict[str, list[str]]:
@@ -163,7 +167,7 @@ class Emitted:
             "primal": ["in each call"] if self.recomputes else [], "native": list(self.native),
             "slopes": ["may be infinite"] if self.has_slopes else [],
             "acts": ["and may be unfit"] if "unfit" in self.checks and self.acts else [],
-            "bytes": kept[0], "sizes": kept[1],
+            "bytes": kept[0], "sizes": kept[1], "held": list(self.at_sweep),
         }
 
     @cached_property
@@ -273,12 +277,17 @@ def all_stages(request: Request) -> Iterator[Result]:
     yield "optimise", unit, verified(product.functions, unit)
 
     reached("writing", SHARES[3])
-    text, bound = emit_module(product, unit, request.parameters)
+    tree, bound, lowerings = module_tree(product, unit, request.parameters)
+    text = emit_source(tree)
+    mode = MODES[request.mode]
+    is_joint = mode.is_reverse and not (mode.halves or mode.seeds or mode.operator)
+    held = held_bytes(lowerings, unit) if is_joint else []
     unit.naming.bound = {name: value for name, (value, _) in bound.items()}
     text, native = with_backend(request, product, unit, text, functions)
     entry = product.functions[0].name
     yield "source", unit, Emitted(
-        text, entry, unit, product, bound, native=native, typed=tuple(functions))
+        text, entry, unit, product, bound, native=native, typed=tuple(functions),
+        at_sweep=tuple(held))
 
 
 def with_backend(

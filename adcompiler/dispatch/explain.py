@@ -27,7 +27,10 @@ class Explanation:
     what is returned there. ``ops`` is the number of operators and calls that the emitted code is
     written with, ``sizes`` the bytes of each residual; ``backend`` tells what runs it, and why
     that is Python. ``coloring`` of a sparse derivative tells the size of the pattern, the colors,
-    and how many of these it needs at least. Notebooks show a table; ``plot()`` draws the residuals.
+    and how many of these it needs at least. ``held`` are the bytes that a gradient of these
+    arguments holds when its sweep starts, beside them, as CPython counts: variables, tapes and all;
+    it follows from shapes and integers, without a run. It is None where they do not tell it:
+    ``held_unknown`` says why. Notebooks show a table; ``plot()`` draws the residuals.
     """
 
     residuals: tuple[str, ...]
@@ -42,6 +45,8 @@ class Explanation:
     unknown: str = ""
     coloring: str = ""
     sizes: tuple[int, ...] = ()
+    held: int | None = None
+    held_unknown: str = ""
 
     def rows(self) -> list[tuple[str, str]]:
         """Return what there is to tell: names and texts."""
@@ -54,6 +59,10 @@ class Explanation:
             rows.insert(1, ("memory", f"{self.memory} bytes"))
         if self.unknown:
             rows.insert(1, ("memory", f"measured in a run, which alone shows {self.unknown}"))
+        if self.held is not None:
+            rows.insert(1, ("held", f"{self.held} bytes when the sweep starts"))
+        elif self.held_unknown:
+            rows.insert(1, ("held", f"not known: {self.held_unknown}"))
         rows += [("changed", text) for text in self.changed]
         rows += [("kink", text) for text in self.kinks]
         rows += [("backend", self.backend)] if self.backend != "Python" else []
@@ -83,8 +92,23 @@ def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> 
     return Explanation(
         kept.names, kept.size, tuple(report["rules"]), tuple(report["changed"]),
         tuple(report["kinks"]), compiled.text, operations(compiled.text),
-        backend_of(report), kept.formula, kept.unknown, sizes=kept.sizes,
+        backend_of(report), kept.formula, kept.unknown, "", kept.sizes,
+        *held_for(compiled, s, values),
     )
+
+
+def held_for(
+    compiled: Compiled, s: Specialisations, values: tuple[Any, ...]
+) -> tuple[int | None, str]:
+    """Return the bytes that a gradient holds when its sweep starts, or why they are not known."""
+    formula, *checks = compiled.report.get("held") or [""]
+    if not formula:
+        return None, checks[0] if checks else ""
+    given = dict(zip((p.name for p in s.parameters), values, strict=True))
+    given.update(zip(
+        compiled.captured, [cell.cell_contents for cell in s.cells(compiled)], strict=True))
+    size = size_told(formula, checks, given)
+    return size, "" if size is not None else "the shapes of arrays that are stretched"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy as np
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Call, Const, Do, Function, Item, Let, Loop, Origin, Pack, Region,
-    Rhs, Star, Var, unstar,
+    Rhs, Slice, Star, Var, unstar,
 )
 from adcompiler.ir.operators import SIGNS
 from adcompiler.ir.regions import LEAVES
@@ -265,6 +265,9 @@ class KeptBytes:
             case Axis(array, axis):
                 path = self.path(array)
                 if path is None:
+                    found = self.sliced(array, axis)
+                    if found is not None:
+                        return found
                     raise self.unknown("the shape of", array)
                 return Sum.of(f"{path}.shape[{axis}]")
             case Value(var):
@@ -276,6 +279,30 @@ class KeptBytes:
                 return Sum.of(f"min({parts[0]}, {parts[1]})", *parts)
         sizes = [self.extent(one) for one in symbol.extents]
         return Sum.of(f"max({', '.join(sorted(map(str, sizes)))})", *sizes)
+
+    def sliced(self, array: Atom, axis: int) -> Sum | None:
+        """Return the extent of a part of an array that slices and integers cut out."""
+        made = self.unit.definition(array)
+        if not isinstance(made, Item) or not isinstance(self.unit.type(made.obj), t.Array):
+            return None
+        index = self.unit.definition(made.index)
+        parts = index.items if isinstance(index, Pack) else (made.index,)
+        along = 0
+        for part in map(unstar, parts):
+            cut = self.unit.definition(part)
+            if isinstance(cut, Slice):
+                if axis == 0:
+                    ends = [None if end == NONE else self.value(end)
+                            for end in (cut.lower, cut.upper, cut.step)]
+                    size = self.extent(self.unit.shape(made.obj)[along])
+                    text = ":".join("" if end is None else str(end) for end in ends)
+                    known = [end for end in ends if end is not None]
+                    return Sum.of(f"len(range({size})[{text}])", size, *known)
+                axis -= 1
+            elif self.unit.type(part) != t.INT:
+                return None
+            along += 1
+        return self.extent(self.unit.shape(made.obj)[along + axis])
 
     def value(self, atom: Atom, is_symbol: bool = False) -> Sum:
         """Return a number of the program in terms of the arguments."""

@@ -20,6 +20,7 @@ from adcompiler.errors import ADError, Finding, SourceNotFoundError, Unsupported
 from adcompiler.record.functions import TELL_REFUSED, is_rewritten
 from adcompiler.record.parts import WEAK, parts_of
 from adcompiler.structs import dataclass
+from adcompiler.runtime.kept_bytes import free_bytes
 
 NUMBERS = (float, complex, np.inexact)
 """Classes of numbers that may carry a derivative."""
@@ -310,10 +311,7 @@ def most_bytes() -> int:
     given = os.environ.get("ADCOMPILER_TAPE", "")
     if given.isdigit():
         return int(given) << 20
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (ValueError, OSError, AttributeError):
-        return 1 << 33
+    return free_bytes() // 2
 
 
 MOST_SEARCHED = 20_000

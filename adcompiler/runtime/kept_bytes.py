@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -18,6 +19,14 @@ def size_in_bytes(value: Any) -> int:
     if isinstance(value, dict):
         return sum(map(size_in_bytes, value.values()))
     return 8 if isinstance(value, (int, float, complex, np.generic)) else 0
+
+
+def free_bytes() -> int:
+    """Return how much memory is free, as far as the system tells that; 16 GiB if it does not."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return 1 << 34
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
