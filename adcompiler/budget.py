@@ -14,6 +14,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -252,8 +253,37 @@ def recursion(limit: int) -> Iterator[None]:
         with _raised:
             before = _limits[0] if len(_limits) == 1 else None
             _limits.pop()
-            if before is not None:
-                sys.setrecursionlimit(before)
+            if before is not None and sys.getrecursionlimit() == max(limit, before):
+                sys.setrecursionlimit(before)  # unless somebody else has set it since
+
+
+class _OfThread:
+    """Matches the modules that one thread runs, as a filter of warnings asks for them."""
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+
+    def match(self, module: str) -> bool:
+        """Say whether this thread is the one."""
+        return threading.get_ident() == self.thread
+
+
+@contextmanager
+def quiet(*categories: type[Warning]) -> Iterator[None]:
+    """Ignore warnings of these categories, by default of all, in this thread alone.
+
+    ``warnings.catch_warnings`` puts back all filters of the process as they were: where another
+    thread does so meanwhile, filters would be lost, or stay for good.
+    """
+    thread: Any = _OfThread()
+    entries = [("ignore", None, one, thread, 0) for one in categories or (Warning,)]
+    filters: Any = warnings.filters
+    filters[:0] = entries
+    try:
+        yield
+    finally:
+        for found in (filters, warnings.filters):
+            found[:] = [one for one in found if one[3] is not thread]  # type: ignore[index]
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from adcompiler.api.derivative import Derivative
 from adcompiler.api.emitted import kept_derivative
 from adcompiler.api.fallback import because
 from adcompiler.api.grad import vjp
+from adcompiler.budget import quiet
 from adcompiler.dispatch import differentiated_by_default
 from adcompiler.errors import ADError, RecordedWarning, not_one_of
 from adcompiler.interop.calls import Call, call_of
@@ -131,8 +131,7 @@ def assert_compiled(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         f, "vjp", differentiated_by_default(f, args))
     name = getattr(f, "__name__", repr(f))
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RecordedWarning)
+        with quiet(RecordedWarning):
             why = derivative.why_recorded(*args, **kwargs)
     except ADError as error:
         raise AssertionError(

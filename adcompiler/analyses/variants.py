@@ -7,12 +7,12 @@ call gives for one value of each argument says nothing of that, so it is tried o
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from adcompiler.budget import quiet
 from adcompiler.ir import types as t
 from adcompiler.typed.values import CannotStandInError, stand_in, type_of
 
@@ -118,8 +118,7 @@ def widened(
     that raises gives no value at all.
     """
     count = len(choices) - len(keywords)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with quiet(), np.errstate(all="ignore"):
         for values in combined(choices):
             named = dict(zip(keywords, values[count:], strict=True))
             try:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from types import EllipsisType
 from typing import Any
 
+from adcompiler.signatures import signature as signature_of
 from adcompiler.typed.derivatives import Argnums
 
 Asked = Argnums | EllipsisType | None
@@ -22,7 +23,7 @@ def stated(
     """
     if argnums is not None and argnums is not ...:
         return tuple(argnums) if isinstance(argnums, list) else argnums
-    parameters = inspect.signature(function).parameters.values()
+    parameters = signature_of(function).parameters.values()
     places = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
     return tuple(
         i if p.kind in places else p.name for i, p in enumerate(parameters)

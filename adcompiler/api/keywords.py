@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar
@@ -13,6 +12,7 @@ import numpy as np
 from adcompiler.dispatch.arguments import described
 from adcompiler.errors import suggestion
 from adcompiler.ops.homes import display_name
+from adcompiler.signatures import signature as signature_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,7 +55,7 @@ def suggesting(operator: Callable[P, R]) -> Callable[P, R]:
 
     It has been given a keyword that it does not have, or the arguments of the function.
     """
-    chooses = {"argnums", "argnum"} & set(list(inspect.signature(operator).parameters)[1:2])
+    chooses = {"argnums", "argnum"} & set(list(signature_of(operator).parameters)[1:2])
 
     @functools.wraps(operator)
     def calling(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -78,7 +78,7 @@ def suggesting(operator: Callable[P, R]) -> Callable[P, R]:
                 raise
             name = found[1]
             meant = f"; {MEANT[name]}" if name in MEANT else suggestion(
-                name, inspect.signature(operator).parameters)
+                name, signature_of(operator).parameters)
             raise TypeError(found[0] + meant) from None
 
     return calling
@@ -98,7 +98,7 @@ def needs_arguments(
     if args or kwargs or not callable(function):
         return
     try:
-        signature = inspect.signature(function)
+        signature = signature_of(function)
     except (TypeError, ValueError):  # which cannot be told
         return
     try:

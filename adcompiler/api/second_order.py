@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from adcompiler.ops.domains import Call
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.comparison import is_inexact, numbers
 from adcompiler.rulekit.samples import rule_name, sample_calls
+from adcompiler.signatures import signature as signature_of
 from adcompiler.structs import dataclass
 
 LITERALS = (bool, int, str, type(None), type(Ellipsis))
@@ -103,7 +103,7 @@ def differentiated(rule: Rule, call: Call) -> set[int | str]:
     if rule.definition is None:
         return {i for i, partial in enumerate(rule.partials) if partial is not None}
     found: set[int | str] = set(rule.wrt)
-    parameters = list(inspect.signature(rule.definition).parameters.values())
+    parameters = list(signature_of(rule.definition).parameters.values())
     for i in range(len(call.args)):
         starred = next((p for p in parameters[: i + 1] if p.kind is p.VAR_POSITIONAL), None)
         name = parameters[i].name if starred is None else starred.name

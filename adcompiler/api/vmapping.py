@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -20,6 +19,7 @@ from adcompiler.dispatch.trees import children
 from adcompiler.dispatch.written import STARS
 from adcompiler.errors import ADError
 from adcompiler.runtime.records import is_record, record
+from adcompiler.signatures import signature as signature_of
 from adcompiler.typed.axes import axes_as_given, axes_of_call, axes_of_parts, axis_within
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
@@ -39,7 +39,7 @@ class Vmapped(Derivative[P, Any]):
         super().__init__(function, Wanted(
             "vmap", (), False, (("in_axes", self.in_axes), ("out_axes", self.out_axes))))
         try:
-            self.__signature__ = inspect.signature(function, follow_wrapped=False)
+            self.__signature__ = signature_of(function, follow_wrapped=False)
         except (TypeError, ValueError):
             self.__signature__ = find_target(function).signature
         self.sees_calls = not any(

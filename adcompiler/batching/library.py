@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ops.facts import ALONG_ALL, ALONG_ONE, EACH, IN_ORDER
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.signatures import signature as signature_of
 
 ALONG = (ALONG_ONE, ALONG_ALL, IN_ORDER)
 SIZES = ("shape", "size", "ndim", "len")
@@ -30,5 +30,5 @@ def is_elementwise(function: Any) -> bool:
 @functools.lru_cache(maxsize=256)
 def axis_of(function: Any) -> tuple[int, Any]:
     """Return the position of a function's parameter ``axis``, and its default."""
-    parameters = inspect.signature(REGISTRY.resolve(function)).parameters
+    parameters = signature_of(REGISTRY.resolve(function)).parameters
     return list(parameters).index("axis"), parameters["axis"].default

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from adcompiler.api.grad import vjp
 from adcompiler.api.second_order import differentiated
+from adcompiler.budget import quiet
 from adcompiler.cache.modules import load_module
 from adcompiler.cli.output import show_table
 from adcompiler.cli.rules import function_named
@@ -180,8 +180,7 @@ def unknown_wrong(
     for given in points if unknown else ():
         point = tuple(x + 0.3 * (i in unknown) for i, x in enumerate(given))
         try:
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with np.errstate(all="ignore"), quiet():
                 found = value_differences(function, out, point)
         except (TypeError, ValueError, ArithmeticError):
             continue  # one that has to be an int
@@ -281,8 +280,7 @@ def first_derivatives(
     function: Any, out: int | None, point: Point, active: tuple[int, ...]
 ) -> dict[tuple[int, ...], float]:
     """Return the first derivatives at a point, by the argument differentiated in."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with np.errstate(all="ignore"), quiet():
         values = gradients(function, out, len(point), active)(*point)
     return {(i,): float(np.real(value)) for i, value in zip(active, values, strict=True)}
 
@@ -292,8 +290,7 @@ def derivatives(
 ) -> dict[tuple[int, ...], float]:
     """Return the first and second derivatives at a point, by the arguments differentiated in."""
     found = first_derivatives(function, out, point, active)
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with np.errstate(all="ignore"), quiet():
         gradient = gradients(function, out, len(point), active)
         _, pullback = vjp(gradient, *point, argnums=active)
         for n, i in enumerate(active):

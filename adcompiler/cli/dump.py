@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,6 +37,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function
 from adcompiler.ir.printer import Printer
 from adcompiler.products.linearization import NotSplittable
+from adcompiler.signatures import signature as signature_of
 from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
 
@@ -124,7 +124,7 @@ def answer(function: Any, error: ADError | TypeError) -> str:
 
 def tell_unknown(name: str, request: Request) -> None:
     """Say on stderr which types are not known, and what to add."""
-    parameters = inspect.signature(request.function, follow_wrapped=False).parameters.values()
+    parameters = signature_of(request.function, follow_wrapped=False).parameters.values()
     unknown = [
         p.name for p, type_ in zip(parameters, request.types, strict=True)
         if type_ == t.UNKNOWN and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
@@ -287,7 +287,7 @@ def parse_argnums(text: str) -> int | str | tuple[int | str, ...]:
 
 def check_given_types(options: DumpOptions, requests: list[Request]) -> None:
     """Refuse types for arguments that no function has."""
-    functions = [inspect.signature(r.function, follow_wrapped=False) for r in requests]
+    functions = [signature_of(r.function, follow_wrapped=False) for r in requests]
     names = {name for signature in functions for name in signature.parameters}
     most = max((list(signature.parameters) for signature in functions), key=len, default=[])
     unknown = [name for name, _ in named_parts(options.args, most) if name not in names]
@@ -315,7 +315,7 @@ def check_importable(emitted: Emitted, name: str) -> None:
 
 def signature_text(request: Request) -> str:
     """Return the argument types that the code holds for."""
-    names = inspect.signature(request.function, follow_wrapped=False).parameters
+    names = signature_of(request.function, follow_wrapped=False).parameters
     pairs = zip(names, request.types, strict=True)
     return ", ".join(f"{name}: {type_text(type_)}" for name, type_ in pairs)
 

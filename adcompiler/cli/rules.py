@@ -16,6 +16,7 @@ from adcompiler.frontend.source import read_source
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
+from adcompiler.signatures import signature as signature_of
 
 SHORT = {"np": "numpy"}
 TITLES = {"classification": "vanishing"}
@@ -105,7 +106,7 @@ def rule_rows(rule: Rule) -> list[str]:
         f"wrt          {', '.join(wrt(rule)) or 'nothing'}",
     ]
     if rule.definition is not None:
-        rows.insert(0, f"signature    {inspect.signature(rule.definition)}")
+        rows.insert(0, f"signature    {signature_of(rule.definition)}")
     if rule.types is not None:
         named = ("any" if cls is None else getattr(cls, "__name__", str(cls)) for cls in rule.types)
         rows.append(f"types        {', '.join(named)}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import ast
 import difflib
-import inspect
 import re
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +21,7 @@ from adcompiler.cli.output import show_json
 from adcompiler.cli.target import UsageError, load_target, running, writing
 from adcompiler.ops.homes import display_name
 from adcompiler.plot import save
+from adcompiler.signatures import signature as signature_of
 
 SPARSE: dict[str, Any] = {"sparse-jacobian": sparse_jacobian, "sparse-hessian": sparse_hessian}
 """Modes of ``dump`` that write sparse derivatives."""
@@ -168,7 +168,7 @@ def the_function(target: str) -> tuple[str, Any]:
 def check_given(name: str, function: Any, given: dict[str, Any]) -> None:
     """Raise UsageError unless a function can be called with the arguments given by name."""
     try:
-        parameters = inspect.signature(function).parameters
+        parameters = signature_of(function).parameters
     except (TypeError, ValueError):
         return
     takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())

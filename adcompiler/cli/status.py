@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import warnings
 from typing import Any
 
 from adcompiler.api.derivative import Derivative
 from adcompiler.api.emitted import as_asked
 from adcompiler.api.fallback import answer_of, because
+from adcompiler.budget import quiet
 from adcompiler.cli.dump import DumpOptions, requests_for, signature_text, up_to
 from adcompiler.cli.output import show_json, show_table
 from adcompiler.cli.sparsity import check_given
@@ -56,8 +56,7 @@ def add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run_status(options: argparse.Namespace) -> int:
     """Run ``adcompiler status``: 0 if all derivatives compile, 1 if one does not."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RecordedWarning)  # the table says it
+    with quiet(RecordedWarning):  # the table says it
         rows = [status(name, derivative, options.args)
                 for name, derivative in derivatives_of(options.target).items()]
     if options.json:

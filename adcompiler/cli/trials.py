@@ -27,6 +27,7 @@ from adcompiler.dispatch import Options
 from adcompiler.errors import ADError
 from adcompiler.ir import types as t
 from adcompiler.runtime.progress import showing
+from adcompiler.signatures import signature as signature_of
 from adcompiler.testing import GradChecks, check_grads
 
 LENGTH = 3
@@ -224,7 +225,7 @@ def with_arguments(
 
 def bound_to(function: Callable[..., Any], values: dict[str, Any]) -> inspect.BoundArguments:
     """Return arguments that are given by name as a function takes them."""
-    signature = inspect.signature(function)
+    signature = signature_of(function)
     return signature.bind(**values) if not any(
         p.kind is p.POSITIONAL_ONLY for p in signature.parameters.values()
     ) else signature.bind(*values.values())
@@ -239,11 +240,11 @@ def values_made(
     """
     rng = np.random.default_rng(seed)
     request = requests_for(function, DumpOptions(args=types, argnums="0"))[0]
-    names = list(inspect.signature(request.function, follow_wrapped=False).parameters)
+    names = list(signature_of(request.function, follow_wrapped=False).parameters)
     of = dict(zip(names, request.types, strict=True))
     return {
         p.name: made_for(name, p.name, of[p.name], rng)
-        for p in inspect.signature(function).parameters.values()
+        for p in signature_of(function).parameters.values()
         if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from adcompiler.ir.nodes import Call, Const
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.ops.rules import Rule
+from adcompiler.signatures import signature as signature_of
 
 
 def is_steep(rule: Rule, args: Sequence[Any]) -> bool:
@@ -62,5 +62,5 @@ def is_linear(rule: Rule) -> bool:
     places = {*rule.linear, *rule.bilinear}
     if not places:
         return False
-    names = list(inspect.signature(rule.definition).parameters)
+    names = list(signature_of(rule.definition).parameters)
     return {names.index(name.lstrip("*")) for name in rule.wrt} <= places

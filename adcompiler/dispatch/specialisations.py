@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -44,6 +43,7 @@ from adcompiler.ops.forks import across_forks
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.machine_code import belong_to
 from adcompiler.runtime.progress import showing
+from adcompiler.signatures import signature as signature_of
 from adcompiler.typed.derivatives import is_derivative
 from adcompiler.typed.values import foreign_array, type_of, with_options
 
@@ -92,7 +92,7 @@ class Specialisations:
         self.options = options
         self.function = function
         self.target = find_target(function)
-        signature = inspect.signature(self.target.function, follow_wrapped=False)
+        signature = signature_of(self.target.function, follow_wrapped=False)
         self.parameters = list(signature.parameters.values())
         self.table: dict[Any, list[Compiled]] = {}
         self.latest: Compiled | None = None

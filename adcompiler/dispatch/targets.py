@@ -21,6 +21,7 @@ from adcompiler.errors import ADError, ArgumentsError
 from adcompiler.frontend.places import Place, stand_for
 from adcompiler.ir.atoms import Origin
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.libraries import is_library
 from adcompiler.structs import dataclass
 from adcompiler.typed.derivatives import is_derivative
@@ -83,7 +84,7 @@ def find_target(function: Callable[..., Any]) -> Target:
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
         return Target(
             function.__func__, (function.__self__,),
-            inspect.signature(function, follow_wrapped=False),
+            signature_of(function, follow_wrapped=False),
         )
     if isinstance(function, types.MethodType) and isinstance(
         getattr(function.__func__, "__wrapped__", None), types.FunctionType
@@ -144,7 +145,7 @@ def forwarding(function: Callable[..., Any]) -> Target:
         given = [p for p in named if p.default is not p.empty]
         made.__defaults__ = tuple(p.default for p in given if p.kind is not p.KEYWORD_ONLY)
         made.__kwdefaults__ = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}
-    return Target(made, (), inspect.signature(made))
+    return Target(made, (), signature_of(made))
 
 
 def named_forward(
@@ -197,7 +198,7 @@ def named_parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | 
         return named_parameters(function.pyfunc)
     if not isinstance(function, types.FunctionType) and not is_derivative(function):
         return None
-    signature = inspect.signature(function, follow_wrapped=takes_anything(function))
+    signature = signature_of(function, follow_wrapped=takes_anything(function))
     found = list(signature.parameters.values())
     known = parameters_of_rules(function)
     if known is None or is_derivative(function):
@@ -213,7 +214,7 @@ def parameters_of_rules(function: Callable[..., Any]) -> set[str] | None:
     definitions = [rule.definition for rule in rules if rule.definition is not None]
     if not rules or len(definitions) < len(rules):
         return None
-    signatures = [inspect.signature(definition) for definition in definitions]
+    signatures = [signature_of(definition) for definition in definitions]
     parameters = [p for signature in signatures for p in signature.parameters.values()]
     return None if any(p.kind is p.VAR_KEYWORD for p in parameters) else {
         p.name for p in parameters
@@ -226,7 +227,7 @@ def passing_on(
     """Return a parameter list (defaults are None) and the arguments that pass everything on."""
     header, arguments = [], []
     function = getattr(function, "pyfunc", function)
-    signature = inspect.signature(function, follow_wrapped=takes_anything(function))
+    signature = signature_of(function, follow_wrapped=takes_anything(function))
     more = len(named) < len(signature.parameters)
     starred = False
     for p in named:
@@ -247,7 +248,7 @@ def takes_anything(function: Callable[..., Any]) -> bool:
     if not isinstance(function, types.FunctionType) or not hasattr(function, "__wrapped__"):
         return False
     own = code_signature(function).parameters.values()
-    inner = inspect.signature(function).parameters.values()
+    inner = signature_of(function).parameters.values()
     starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return any(p.kind in starred for p in own) and not any(p.kind in starred for p in inner)
 
@@ -258,7 +259,7 @@ def code_signature(function: types.FunctionType) -> inspect.Signature:
         function.__code__, {}, function.__name__, function.__defaults__, function.__closure__
     )
     bare.__kwdefaults__ = function.__kwdefaults__
-    return inspect.signature(bare)
+    return signature_of(bare)
 
 
 def without_first(signature: inspect.Signature) -> inspect.Signature:
@@ -295,7 +296,7 @@ def shown_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
         if one is None:
             continue
         with suppress(TypeError, ValueError):
-            return list(inspect.signature(one).parameters.values())
+            return list(signature_of(one).parameters.values())
     return []
 
 
@@ -335,7 +336,7 @@ def covered_positions(
 ) -> tuple[frozenset[int], int | None]:
     """Return the positions that a rule gives cotangents for, and from where on it does for all."""
     wanted = {name.lstrip("*") for name in wrt}
-    parameters = list(enumerate(inspect.signature(definition).parameters.values()))
+    parameters = list(enumerate(signature_of(definition).parameters.values()))
     starred = (i for i, p in parameters if p.name in wanted and p.kind is p.VAR_POSITIONAL)
     return frozenset(i for i, p in parameters if p.name in wanted), next(starred, None)
 

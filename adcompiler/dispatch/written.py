@@ -21,6 +21,7 @@ from adcompiler.dispatch.targets import (
 from adcompiler.errors import ArgumentsError
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import is_record
+from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.libraries import is_library
 from adcompiler.typed.derivatives import is_derivative
 
@@ -41,7 +42,7 @@ def sees_calls(function: Callable[..., Any]) -> bool:
         return sees_calls(functools.partial(function.pyfunc))
     if isinstance(function, functools.partial):
         try:
-            parameters = inspect.signature(function).parameters.values()
+            parameters = signature_of(function).parameters.values()
         except (TypeError, ValueError):
             return False
         return isinstance(function.func, (types.FunctionType, types.MethodType)) and not any(
@@ -60,7 +61,7 @@ def has_own_containers(function: Callable[..., Any], argnums: Argnums) -> bool:
     plain = getattr(function, "__func__", function)
     if not isinstance(plain, types.FunctionType) or is_library(plain) or is_derivative(function):
         return False
-    parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
+    parameters = list(signature_of(function, follow_wrapped=False).parameters.values())
     wanted = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
     names = {
         parameters[one].name if isinstance(one, int) and -len(parameters) <= one < len(parameters)
@@ -113,7 +114,7 @@ def as_written(
     ``count`` arguments are given by position. Raises TypeError if they do not fit, and
     ArgumentsError if an argument that is to be differentiated is left to its default.
     """
-    signature = inspect.signature(getattr(function, "pyfunc", function))
+    signature = signature_of(getattr(function, "pyfunc", function))
     signature.bind(*range(count), **dict.fromkeys(keywords))
     names = list(signature.parameters)
     given = [*names[:count], *keywords]

@@ -16,12 +16,12 @@ import ast
 import functools
 import linecache
 import tokenize
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from adcompiler.budget import quiet
 from adcompiler.errors import InternalError, SourceNotFoundError
 from adcompiler.frontend.bytecode_file import is_from_present_file
 from adcompiler.frontend.forwarders import written
@@ -181,10 +181,8 @@ def _lines_of(code: CodeType, module: dict[str, Any]) -> list[str]:
 def _find(code: CodeType, lines: list[str], proves: Proof) -> SourceText | None:
     if code.co_firstlineno > len(lines):
         return None
-    with warnings.catch_warnings():
+    with quiet(SyntaxWarning, DeprecationWarning):
         # The user was warned of `x is 1` or "\d" when the file was imported.
-        warnings.simplefilter("ignore", SyntaxWarning)
-        warnings.simplefilter("ignore", DeprecationWarning)
         find = _find_lambda if code.co_name == LAMBDA else _find_def
         return find(code, lines, proves)
 
@@ -457,9 +455,7 @@ def parsed(source: SourceText) -> gast.FunctionDef | gast.AsyncFunctionDef | gas
     # reads texts to compute their keys, and should not wait for a parser it never uses.
     import gast
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)
-        warnings.simplefilter("ignore", DeprecationWarning)
+    with quiet(SyntaxWarning, DeprecationWarning):
         if source.name == LAMBDA:
             text = f"({source.snippet})"
             start = source.indent + source.span[0] - 1

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from typing import Any
 
 import numpy as np
+
+from adcompiler.signatures import signature as signature_of
 
 COUNTS: dict[Any, range] = {
     bool: range(2), str: range(2), list: range(2), tuple: range(2), type: range(1, 2),
@@ -23,7 +24,7 @@ def takes(function: Any, count: int) -> bool:
     if isinstance(function, np.ufunc):
         return count == function.nin
     try:
-        signature = inspect.signature(function)
+        signature = signature_of(function)
     except (TypeError, ValueError):
         return function is zip
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Sequence
 from types import FunctionType
@@ -14,6 +13,7 @@ from adcompiler.ops.facts import ELEMENTWISE, Facts
 from adcompiler.ops.homes import is_emitted_home, root_module
 from adcompiler.ops.rules import Inactive, Rule
 from adcompiler.ops.ufunc_methods import facts_of_ufunc, facts_of_ufunc_method
+from adcompiler.signatures import signature as signature_of
 
 OUTPUTS = frozenset({"out", "output"})
 
@@ -48,7 +48,7 @@ def implied(
 def takes_output(function: Any) -> bool:
     """Say whether a function has a parameter that is named as one that is written into."""
     try:
-        return not OUTPUTS.isdisjoint(inspect.signature(function).parameters)
+        return not OUTPUTS.isdisjoint(signature_of(function).parameters)
     except (TypeError, ValueError):
         return False
 

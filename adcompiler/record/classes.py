@@ -17,6 +17,7 @@ from adcompiler.record.special import SPECIAL
 from adcompiler.record.tape import RECORDING, refused
 from adcompiler.record.trees import Tree, is_tree
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
+from adcompiler.signatures import signature as signature_of
 
 
 
@@ -101,9 +102,8 @@ def initialise_fields(
 ) -> None:
     """Do what the ``__init__`` of a dataclass does."""
     import dataclasses
-    import inspect
 
-    given = inspect.signature(init).bind(made, *args, **kwargs)
+    given = signature_of(init).bind(made, *args, **kwargs)
     given.apply_defaults()
     values = dict(list(given.arguments.items())[1:])
     after = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from adcompiler.ops.homes import home_module
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.tape import RECORDING
+from adcompiler.signatures import signature as signature_of
 
 OF_METHODS = {
     "all": 2, "any": 2, "max": 2, "min": 2, "argmax": 2, "argmin": 2, "choose": 2, "round": 2,
@@ -25,7 +25,7 @@ methods do not say it."""
 def names_of(function: Any) -> tuple[str, ...]:
     """Return the names of the parameters that may be given by position, if they are known."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = signature_of(function).parameters.values()
     except (TypeError, ValueError):
         place = OF_METHODS.get(getattr(function, "__name__", ""))
         return () if place is None else (*("" for _ in range(place)), "out", "mode")

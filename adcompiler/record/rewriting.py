@@ -9,11 +9,11 @@ that no module is changed and the code can be kept on disk.
 from __future__ import annotations
 
 import ast
-import warnings
 from typing import Any
 
 import gast
 
+from adcompiler.budget import quiet
 from adcompiler.frontend.same_code import class_around, scope_of
 
 from adcompiler.record.rewriting_expressions import (
@@ -35,8 +35,7 @@ def rewritten_code(node: Any, live: Any) -> Any:
         tree = ast.copy_location(ast.Expr(tree), tree)
     place.append(tree)
     ast.fix_missing_locations(wrapper)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a text is called, and what the file itself warns of
+    with quiet():  # a text is called, and what the file itself warns of
         code = compile(wrapper, live.co_filename, "exec", live.co_flags & FUTURE, dont_inherit=True)
     for _ in range(depth + 1):
         code = next(const for const in code.co_consts if hasattr(const, "co_code"))

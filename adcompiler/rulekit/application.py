@@ -14,6 +14,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.runtime import project, zeros_like
+from adcompiler.signatures import signature as signature_of
 
 Pulled = tuple[Any, ...]
 
@@ -161,7 +162,7 @@ def _by_argument(
         places: list[int | slice | None] = list(range(len(names)))
     else:
         names = [name.lstrip("*") for name in rule.wrt]
-        parameters = list(inspect.signature(rule.definition).parameters.values())
+        parameters = list(signature_of(rule.definition).parameters.values())
         places = [_place(parameters, name, len(args)) for name in names]
 
     def pulled(y_bar: Any) -> Pulled:
@@ -190,7 +191,7 @@ def _place(
 def _partial(partial: Any, args: tuple[Any, ...], y: Any) -> Any:
     if not callable(partial):
         return partial
-    wanted = len(inspect.signature(partial).parameters)
+    wanted = len(signature_of(partial).parameters)
     return partial(*args, y) if wanted == len(args) + 1 else partial(*args)
 
 

@@ -13,6 +13,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Inactive, Rule
 from adcompiler.rulekit.assemble import function_from, lines, parameters_of, unused
 from adcompiler.rulekit.problems import name_of, rule_error
+from adcompiler.signatures import signature as signature_of
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
@@ -78,7 +79,7 @@ def differentiable(
     if wrt is not None:
         return (wrt,) if isinstance(wrt, str) else tuple(wrt)
     return tuple(
-        p.name for p in inspect.signature(definition).parameters.values()
+        p.name for p in signature_of(definition).parameters.values()
         if p.default is p.empty and p.kind is not p.VAR_KEYWORD
     )
 
@@ -125,7 +126,7 @@ def parameter_names(definition: Callable[..., Any]) -> Collection[str]:
     """Return the names of the parameters of a function."""
     plain = isinstance(definition, FunctionType) and not vars(definition)
     if not plain:
-        return inspect.signature(definition).parameters
+        return signature_of(definition).parameters
     code = definition.__code__
     count = code.co_argcount + code.co_kwonlyargcount  # hundreds of rules are checked at an import
     stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
@@ -179,7 +180,7 @@ def with_transpose(
     ``skipped`` is the number of the transpose's parameters before those of the function; a
     function that is its ``own`` transpose gets the cotangent in the place of its first argument.
     """
-    given = list(inspect.signature(transpose).parameters.values())
+    given = list(signature_of(transpose).parameters.values())
     if len(given) <= skipped:
         raise rule_error(
             transpose, f"the transpose of {name_of(function)} takes no arguments",

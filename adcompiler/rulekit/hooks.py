@@ -19,6 +19,7 @@ from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.application import has_forward
 from adcompiler.rulekit.define import rrule
 from adcompiler.rulekit.problems import name_of
+from adcompiler.signatures import signature
 from adcompiler.structs import dataclass
 
 logger = logging.getLogger("adcompiler")
@@ -117,7 +118,7 @@ def signature_of(rule: Rule) -> Signature:
     try:
         parameters = inspect.signature(described, eval_str=True).parameters
     except NameError:  # an annotation that does not evaluate
-        parameters = inspect.signature(described).parameters
+        parameters = signature(described).parameters
     except (TypeError, ValueError):  # of a function in C
         return Signature(rule.function, ())
     return Signature(rule.function, tuple(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ from adcompiler.ops.registry import hashable
 from adcompiler.rulekit.assemble import function_from, lines, parameters_of, unused
 from adcompiler.rulekit.define import AnyFunction, rrule
 from adcompiler.rulekit.problems import name_of, rule_error
+from adcompiler.signatures import signature as signature_of
 
 _augmented: dict[Any, Callable[..., Any]] = {}
 
@@ -52,13 +52,13 @@ def pullback_at(function: Any, **options: Any) -> Callable[[AnyFunction], AnyFun
 
 def with_memory(function: Any, augmented: Any, pullback: Any) -> Any:
     """Return the definition of a rule from an augmented primal and a pullback of its memory."""
-    count = len(inspect.signature(pullback).parameters)
+    count = len(signature_of(pullback).parameters)
     if count != 2:
         raise rule_error(
             pullback, f"the pullback of {name_of(function)} takes {count} arguments",
             "def pullback(memory, y_bar): as augmented_primal gives it a memory",
         )
-    found = parameters_of(inspect.signature(augmented).parameters.values())
+    found = parameters_of(signature_of(augmented).parameters.values())
     name = name_of(function)
     y, memory, y_bar = (unused(part, found.names) for part in ("y", "memory", "y_bar"))
     text = lines(
@@ -77,7 +77,7 @@ def with_memory(function: Any, augmented: Any, pullback: Any) -> Any:
 
 def inputs_and_outputs(function: Any, pullback: Any) -> Any:
     """Return the definition of a rule whose pullback reads the arguments and the result."""
-    given = list(inspect.signature(pullback).parameters.values())
+    given = list(signature_of(pullback).parameters.values())
     if len(given) < 3:
         raise rule_error(
             pullback, f"the pullback of {name_of(function)} takes {len(given)} arguments",

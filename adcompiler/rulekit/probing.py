@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from adcompiler.budget import quiet
 from adcompiler.ops.domains import Interval
 
 MARGIN = 0.1
@@ -26,8 +26,7 @@ POINTS = (
 def in_domain(f: Callable[..., Any], *x: float) -> bool:
     """Say whether ``f(*x)`` is a real number: it neither raises nor is it NaN or complex."""
     try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"), quiet():
             y = f(*x)
     except (ValueError, ArithmeticError):
         return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import inspect
 import linecache
 import operator
 import sys
@@ -22,6 +21,7 @@ from adcompiler.rulekit.assemble import function_from, lines, unused
 from adcompiler.rulekit.define import rrule
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.runtime import project
+from adcompiler.signatures import signature as signature_of
 
 Partial = Callable[..., Any] | int | float | complex | str | None
 
@@ -193,7 +193,7 @@ class PartialMaker:
     def arity(self, part: Any, more: int) -> bool:
         """Say whether a function takes the result as well; RuleError if its arity is neither."""
         try:
-            parameters = inspect.signature(part).parameters.values()
+            parameters = signature_of(part).parameters.values()
         except (TypeError, ValueError):
             return False
         if any(p.kind is p.VAR_POSITIONAL for p in parameters):
@@ -306,7 +306,7 @@ def with_outputs(
 def takes_result(partial: Any, count: int) -> bool:
     """Say whether a partial takes the result after ``count`` arguments."""
     try:
-        return len(inspect.signature(partial).parameters) > count
+        return len(signature_of(partial).parameters) > count
     except (TypeError, ValueError):
         return False
 

@@ -19,6 +19,7 @@ from adcompiler.rulekit.assemble import Parameters, function_from, lines, parame
 from adcompiler.rulekit.define import AnyFunction
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.runtime import zeros_like
+from adcompiler.signatures import signature as signature_of
 from adcompiler.structs import dataclass
 
 LOCALS = ("y", "y_bar", "p", "x_bar")
@@ -170,7 +171,7 @@ def check_arity(
     parts: Sensitivities, definition: Any, arg: int, before: int
 ) -> Sensitivities:
     """Return the parts; RuleError if a sensitivity takes too few arguments for the function."""
-    given = inspect.signature(definition).parameters.values()
+    given = signature_of(definition).parameters.values()
     if any(p.kind is p.VAR_POSITIONAL for p in given):
         return parts
     count = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in given)
@@ -196,7 +197,7 @@ def own_parameters(parts: Sensitivities) -> list[inspect.Parameter]:
     """Return the parameters of the function: as declared, as its own, as a sensitivity's."""
     declared = parts.types or parts.is_node
     try:
-        given = list(inspect.signature(parts.function).parameters.values())
+        given = list(signature_of(parts.function).parameters.values())
     except (TypeError, ValueError):
         given = from_sensitivity(parts)
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -221,7 +222,7 @@ def from_sensitivity(parts: Sensitivities) -> list[inspect.Parameter]:
     """Return the parameters of a function without a signature as its sensitivities name them."""
     for table, before in ((parts.by_argument, 3), (parts.in_place, 4)):
         for definition in table.values():
-            return list(inspect.signature(definition).parameters.values())[before:]
+            return list(signature_of(definition).parameters.values())[before:]
     return []
 
 

@@ -30,6 +30,7 @@ from adcompiler.rulekit.comparison import (
     value_difference,
 )
 from adcompiler.rulekit.samples import rule_name, sample_calls
+from adcompiler.signatures import signature as signature_of
 from adcompiler.structs import dataclass
 
 __all__ = ["check_rule", "rule_function", "rule_name", "sample_calls"]
@@ -222,7 +223,7 @@ class _Case:
         """Yield the arguments that the sample call gives for parameters of the rule."""
         args, kwargs = self.call.args, self.call.kwargs
         assert self.rule.definition is not None
-        parameters = inspect.signature(self.rule.definition).parameters
+        parameters = signature_of(self.rule.definition).parameters
         positions = {name: i for i, name in enumerate(parameters)}
         for name in names:
             name = name.lstrip("*")

@@ -11,12 +11,12 @@ import functools
 import operator
 import sys
 import types as python_types
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from adcompiler.budget import quiet
 from adcompiler.ir import types as t
 from adcompiler.ops.facts import Undecided, Untyped
 from adcompiler.ops.registry import REGISTRY
@@ -353,8 +353,7 @@ def try_types(
     ``arguments`` gives positional and keyword stand-ins for an extent.
     """
     tried = on_stand_ins(function)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with quiet(), np.errstate(all="ignore"):
         for sizes in SIZES:
             found: list[t.Type] = []
             for n in sizes:

@@ -12,10 +12,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
-    "structs", "errors", "budget", "plot", "runtime", "smooth", "ir", "ops", "rulekit", "typed",
-    "frontend", "analyses", "optimise", "specialise", "derive", "batching", "products", "backends",
-    "cache", "sparsity", "tracers", "compile", "dispatch", "record", "viewer", "api", "interop",
-    "parallel", "testing", "cli",
+    "structs", "signatures", "errors", "budget", "plot", "runtime", "smooth", "ir", "ops",
+    "rulekit", "typed", "frontend", "analyses", "optimise", "specialise", "derive", "batching",
+    "products", "backends", "cache", "sparsity", "tracers", "compile", "dispatch", "record",
+    "viewer", "api", "interop", "parallel", "testing", "cli",
 )  # fmt: skip
 RULES_MAY_IMPORT = ("adcompiler.rulekit", "adcompiler.runtime", "adcompiler_rules")
 RUNTIME_MAY_IMPORT = ("adcompiler.errors", "adcompiler.runtime", "numpy")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from contextlib import suppress
 from types import FunctionType
@@ -19,6 +18,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Closure, Const, Function, Let, Origin, Param, Var,
 )
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.binding import bind
 from adcompiler.specialise.calls.derivatives import primal_of
 from adcompiler.specialise.calls.opening import defaults_of, defaults_of_closure
@@ -129,7 +129,7 @@ def parameter_names(s: Writer, func: Atom, count: int) -> list[str]:
     elif isinstance(func, Const):
         with suppress(TypeError, ValueError):
             found = [
-                p.name for p in inspect.signature(func.value).parameters.values()
+                p.name for p in signature_of(func.value).parameters.values()
                 if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
             ]
     if len(found) >= count:

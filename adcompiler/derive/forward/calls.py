@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +28,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime.checking import check_tangent
 from adcompiler.runtime.shaping import laid_out_as, reshape_view
+from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.folds.table import class_of
 from adcompiler.typed.callee import Callee
@@ -321,7 +321,7 @@ def parameters_at(rule: Rule, positions: set[int]) -> list[str] | None:
     """Return the names of the parameters of a rule at some positions, None if one is variadic."""
     if rule.definition is None:
         return []
-    parameters = list(inspect.signature(rule.definition).parameters.values())
+    parameters = list(signature_of(rule.definition).parameters.values())
     fixed = next(
         (i for i, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL), len(parameters)
     )

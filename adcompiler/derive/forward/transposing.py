@@ -9,7 +9,6 @@ not matter; where its shape is read, the primal result, which has that shape, ta
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
@@ -33,6 +32,7 @@ from adcompiler.ops.rules import Rule
 from adcompiler.runtime.checking import check_shape
 from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
 from adcompiler.runtime.shaping import read_order
+from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.binding import moved
 from adcompiler.specialise.evaluator import Specialiser
 
@@ -262,5 +262,5 @@ def form_only(function: Any) -> frozenset[int]:
     rule = REGISTRY.find(function)
     if rule is None or rule.definition is None:
         return frozenset()
-    names = list(inspect.signature(rule.definition).parameters)
+    names = list(signature_of(rule.definition).parameters)
     return frozenset(names.index(name) for name in rule.templates)

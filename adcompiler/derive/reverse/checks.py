@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
@@ -20,6 +19,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import note_value, noted_value, own, store_global
 from adcompiler.runtime.records import is_opaque_class, is_record_class
 from adcompiler.runtime.unknown_calls import call_on_copies
+from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.constructors import assigning_line
 from adcompiler.specialise.calls.libraries import is_standard
 from adcompiler.specialise.calls.missing import may_write, missing_rule
@@ -125,7 +125,7 @@ def has_rule_for_all(s: Specialiser, rhs: Call) -> bool:
     rule = REGISTRY.find(rhs.func.value)
     if rule is None or rule.definition is None or rhs.kwargs or not is_foreign(rule):
         return False
-    names = list(inspect.signature(rule.definition).parameters)[: len(rhs.args)]
+    names = list(signature_of(rule.definition).parameters)[: len(rhs.args)]
     return len(names) == len(rhs.args) and all(
         name in rule.wrt for name, arg in zip(names, rhs.args, strict=True)
         if isinstance(s.unit.type(unstar(arg)), t.Object)

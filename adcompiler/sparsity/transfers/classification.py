@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from adcompiler.ops.classified import CURVED, OF_MODULUS, never
 from adcompiler.ops.classify import DECLARED, LOCAL, Classification, of_letters
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
+from adcompiler.signatures import signature as signature_of
 
 
 def classifications(
@@ -109,7 +109,7 @@ def zero_at(partial: Any, count: int) -> Callable[..., Any] | None:
 
 def takes_result(partial: Callable[..., Any], count: int) -> bool:
     """Say whether a partial derivative is a function of the arguments and the result."""
-    return len(inspect.signature(partial).parameters) > count
+    return len(signature_of(partial).parameters) > count
 
 
 def varying(partial: Callable[..., Any], count: int) -> set[int]:

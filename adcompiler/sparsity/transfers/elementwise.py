@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from typing import Any
 
 import numpy as np
 
+from adcompiler.budget import quiet
 from adcompiler.ops.classified import never
 from adcompiler.ops.classify import Classification, of_letters
 from adcompiler.ops.registry import REGISTRY, hashable
@@ -383,8 +383,7 @@ def unknown_shape(function: Any) -> Any:
 @functools.lru_cache(maxsize=64)
 def of_one(function: Any) -> Any:
     """Return the result of a function for an array of one number, zero if it takes none."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with quiet(), np.errstate(all="ignore"):
         try:
             return function(np.ones(1))
         except (TypeError, ValueError):

@@ -6,7 +6,6 @@ Within a line or matrix all results depend on all elements.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from adcompiler.ops.classify import of_letters
 from adcompiler.ops.facts import CURVED, Facts
 from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.signatures import signature as signature_of
 from adcompiler.sparsity.dependences.index_sets import Shape
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Relation, dependents_in, dtype_of, has_dependents, is_float, moved,
@@ -79,7 +79,7 @@ def axes_of(
     if rule is None or rule.definition is None:
         return UNKNOWN
     try:
-        bound = inspect.signature(rule.definition).bind(*args, **kwargs)
+        bound = signature_of(rule.definition).bind(*args, **kwargs)
     except TypeError:
         return UNKNOWN
     if parameter not in bound.signature.parameters:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.signatures import signature as signature_of
 from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.sets import Positions
 from adcompiler.sparsity.dependences.values import (
@@ -52,7 +53,7 @@ def linear_groups(function: Any) -> tuple[tuple[str, ...], list[frozenset[str]]]
     known = REGISTRY.facts(resolved)
     if known.rounded:
         return (), []
-    parameters = inspect.signature(rule.definition).parameters
+    parameters = signature_of(rule.definition).parameters
     every = tuple(parameters)
     names = tuple(
         "*" * (p.kind is p.VAR_POSITIONAL) + p.name for p in parameters.values()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Block, Function, Param
 from adcompiler.products.specialised import specialise
+from adcompiler.signatures import signature as signature_of
 from adcompiler.sparsity.dependences import index_sets
 from adcompiler.sparsity.dependences.sets import elements_of
 from adcompiler.sparsity.dependences.values import NOTHING, Dependent, Relation, whole
@@ -30,7 +30,7 @@ ELEMENTS = 256
 def program_for(partial: Callable[..., Any]) -> tuple[Unit, Program] | None:
     """Return the pattern program of a partial derivative of numbers, None if there is none."""
     function: Any = partial
-    parameters = len(inspect.signature(partial).parameters)
+    parameters = len(signature_of(partial).parameters)
     try:
         unit = Unit(root=partial)
         typed = specialise(
@@ -47,7 +47,7 @@ def program_for(partial: Callable[..., Any]) -> tuple[Unit, Program] | None:
 
 def sets_of(partial: Callable[..., Any], count: int) -> list[frozenset[int]]:
     """Return what each parameter varies with; the result, which may be the last, with all."""
-    parameters = len(inspect.signature(partial).parameters)
+    parameters = len(signature_of(partial).parameters)
     return [frozenset([i]) if i < count else frozenset(range(count)) for i in range(parameters)]
 
 

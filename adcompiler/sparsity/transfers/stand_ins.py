@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from adcompiler.budget import quiet
 from adcompiler.sparsity.dependences.values import (
     Dependent, dependents_in, is_float, map_dependents,
 )
@@ -132,8 +132,7 @@ def stand_in_result(
 
     positional, named = map_dependents(ordinary, (tuple(args), dict(kwargs)))
     try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"), quiet():
             return called(function, positional, named)
     except Exception as error:
         raise Refusal(

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from typing import Any
 
 import numpy as np
 
+from adcompiler.budget import quiet
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Star, unstar
 from adcompiler.ops.facts import ALONG_ALL, ALONG_ONE, IN_ORDER
 from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.writer import Writer
 
 REDUCES_OR_SCANS = frozenset({
@@ -123,7 +124,7 @@ def place_in_signature(function: Any) -> int | None:
     One that is by position only counts as none.
     """
     try:
-        parameters = inspect.signature(function).parameters
+        parameters = signature_of(function).parameters
     except (TypeError, ValueError):
         return None
     kind = parameters["axis"].kind if "axis" in parameters else inspect.Parameter.POSITIONAL_ONLY
@@ -136,8 +137,7 @@ def place_in_signature(function: Any) -> int | None:
 def takes_axis(function: Any, axis: Any) -> bool:
     """Say whether a function takes an axis of a number."""
     known = REGISTRY.resolve(function)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         for more in ((), (1,)):  # how often it is repeated, which quantile it is
             try:
                 known(np.float64(1.5), *more, axis=axis)

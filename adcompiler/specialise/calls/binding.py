@@ -16,6 +16,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import with_blocks
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime import unpack
+from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
 
@@ -210,7 +211,7 @@ def plain_call(func: Atom, args: list[Any], kwargs: Mapping[str, Atom]) -> Call:
 
 def rule_default(definition: Any, param: Param) -> Atom | None:
     """Return the default value of a rule's parameter."""
-    value = inspect.signature(definition).parameters[param.var.name].default
+    value = signature_of(definition).parameters[param.var.name].default
     return None if value is inspect.Parameter.empty else Const(value)
 
 

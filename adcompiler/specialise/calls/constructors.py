@@ -18,6 +18,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.ops.homes import root_module
 from adcompiler.runtime.records import is_record_class
+from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.libraries import is_standard
 from adcompiler.specialise.calls.operator_methods import has_text
 from adcompiler.specialise.folds.table import folds
@@ -110,7 +111,7 @@ def construct_dataclass(
         return None
     init = vars(owner)["__init__"]
     try:
-        bound = inspect.signature(init).bind(None, *args, **kwargs).arguments
+        bound = signature_of(init).bind(None, *args, **kwargs).arguments
     except TypeError as error:
         return s.reject(
             origin, f"{cls.__name__}(): {error}", "call it with matching arguments",

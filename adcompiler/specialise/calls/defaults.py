@@ -14,6 +14,7 @@ import numpy as np
 
 from adcompiler.ir.nodes import Atom, Const, Star
 from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.signatures import signature as signature_of
 from adcompiler.structs import dataclass
 from adcompiler.typed.values import simple
 
@@ -73,7 +74,7 @@ def in_order(
 
     They stay as they are where the function does not take them.
     """
-    signature = inspect.signature(function)
+    signature = signature_of(function)
     kinds = {p.kind for p in signature.parameters.values()}
     try:
         bound = signature.bind(*args, **kwargs)
@@ -91,7 +92,7 @@ def in_order(
 @functools.lru_cache(maxsize=4096)
 def named_freely(function: Any, names: tuple[str, ...]) -> bool:
     """Say whether parameters may be given by name as well as by position."""
-    parameters = inspect.signature(function).parameters
+    parameters = signature_of(function).parameters
     return all(parameters[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for name in names)
 
 
@@ -136,7 +137,7 @@ def default_values(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
     """
     known = dict(REGISTRY.facts(function).defaults or ())
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = signature_of(function).parameters.values()
     except (TypeError, ValueError):
         return (), known
     table = {p.name: p.default for p in parameters}

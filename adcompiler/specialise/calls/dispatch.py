@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import types as python_types
 import typing
 from collections import deque
@@ -23,6 +22,7 @@ from adcompiler.ops.homes import root_module
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import called
 from adcompiler.runtime.substitutes import STAND_FOR
+from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.axes import is_number_itself, with_axis_by_name
 from adcompiler.specialise.calls.binding import atoms, literal, plain_call
 from adcompiler.specialise.calls.chosen import call_one_of
@@ -448,7 +448,7 @@ def make_namedtuple(
     """Write the making of a namedtuple, with its fields in order."""
     cls = func.value
     try:
-        bound = inspect.signature(cls).bind(*args, **kwargs)
+        bound = signature_of(cls).bind(*args, **kwargs)
     except TypeError as error:
         return s.reject(origin, f"{cls.__name__}(): {error}", "call it with matching arguments", "")
     defaults = cls._field_defaults

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 import types
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.foreign import computed_elsewhere
+from adcompiler.budget import quiet
 from adcompiler.errors import ADError, Finding
 from adcompiler.frontend.functions import lower
 from adcompiler.ir.nodes import Origin
 from adcompiler.ops.homes import root_module
+from adcompiler.signatures import signature as signature_of
 
 INDENT = "      "
 CHANGING = frozenset({
@@ -157,7 +157,7 @@ def parameter_names(function: Any, count: int) -> list[str]:
     if isinstance(function, np.ufunc):
         return generic_names(function.nin)
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = signature_of(function).parameters.values()
     except (TypeError, ValueError):
         return generic_names(count)
     names = [
@@ -194,8 +194,7 @@ def public_name(function: Any) -> tuple[str, str]:
 
 def reached(loaded: Any, name: str) -> Any:
     """Return what a dotted name leads to from a module, None where it leads nowhere."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a module may warn of names that it is about to drop
+    with quiet():  # a module may warn of names that it is about to drop
         for part in name.split("."):
             loaded = getattr(loaded, part, None)
     return loaded

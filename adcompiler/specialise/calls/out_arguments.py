@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Const, Origin, Star, Var
 from adcompiler.ops.facts import Facts
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.storage.operators_in_place import note_in_place
 from adcompiler.specialise.storage.slots import heap_of
 from adcompiler.specialise.storage.stores import WHOLE, store_item
@@ -83,7 +83,7 @@ def writes_elsewhere(
     if not written or s.heap is None:
         return False
     try:
-        given = inspect.signature(function).bind_partial(*args, **kwargs).arguments
+        given = signature_of(function).bind_partial(*args, **kwargs).arguments
     except (TypeError, ValueError):
         given = dict(kwargs)
     for name in written:

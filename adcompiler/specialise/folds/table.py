@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import operator
 import types as python_types
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star
 from adcompiler.ir.operators import ORDERED
 from adcompiler.runtime.substitutes import STAND_FOR
+from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple
 
@@ -63,7 +63,7 @@ def fits(function: Any, args: list[Any], kwargs: Mapping[str, Any]) -> bool:
 def takes(function: Any, count: int, names: tuple[str, ...]) -> bool:
     """Say whether a function of a library takes so many arguments, and others by these names."""
     try:
-        signature = inspect.signature(function)
+        signature = signature_of(function)
     except (TypeError, ValueError):
         return bool(count or names) or function in TAKES_NOTHING  # it does not tell
     try:

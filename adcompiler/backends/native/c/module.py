@@ -21,7 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-library = ctypes.CDLL(str(Path(__file__).with_suffix(".so").resolve()))
+built = [Path(__file__).with_suffix(suffix) for suffix in (".so", ".dll", ".dylib")]
+library = ctypes.CDLL(str(next(filter(Path.exists, built), built[0]).resolve()))
 
 
 class Array(ctypes.Structure):
