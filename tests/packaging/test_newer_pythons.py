@@ -75,7 +75,8 @@ NAMES = frozenset({
 })
 ATTRIBUTES = frozenset({
     "assertEquals", "assertNotEquals", "assertRegexpMatches", "assertRaisesRegexp", "failUnless",
-    "co_lnotab", "setDaemon", "isDaemon", "notifyAll", "getName", "setName", "module_repr", "is_reserved", "utcnow", "utcfromtimestamp", "tostring",
+    "co_lnotab", "setDaemon", "isDaemon", "notifyAll", "getName", "setName", "module_repr",
+    "is_reserved", "utcnow", "utcfromtimestamp", "tostring",
     "visit_Num", "visit_Str", "visit_Bytes", "visit_NameConstant", "visit_Ellipsis",
     "visit_Index", "visit_ExtSlice", "_Num", "_Str", "_Bytes", "_NameConstant", "_Index",
     "_ExtSlice",
