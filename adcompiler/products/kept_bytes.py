@@ -17,8 +17,8 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Attribute, Call, Const, Do, Function, Item, Let, Loop, Origin, Pack, Region,
-    Rhs, Slice, Star, Var, unstar,
+    NONE, UNDEF, Atom, Attribute, Call, Const, Do, Function, Global, Item, Let, Loop, Origin,
+    Pack, Region, Rhs, Slice, Star, Var, unstar,
 )
 from adcompiler.ir.operators import SIGNS
 from adcompiler.ir.regions import LEAVES
@@ -286,6 +286,8 @@ class KeptBytes:
         if not isinstance(made, Item) or not isinstance(self.unit.type(made.obj), t.Array):
             return None
         index = self.unit.definition(made.index)
+        if isinstance(index, Pack) and index.kind != "tuple":
+            return None
         parts = index.items if isinstance(index, Pack) else (made.index,)
         along = 0
         for part in map(unstar, parts):
@@ -368,7 +370,15 @@ class KeptBytes:
             case Attribute(obj, name) if isinstance(self.unit.type(obj), t.Object):
                 path = self.path(obj)
                 return None if path is None else f"{path}.{name}"
+            case Global(module, name) if module.partition(".")[0] not in self.taken():
+                return f"{module}.{name}"
         return None
+
+    def taken(self) -> set[str]:
+        """Return the names of parameters, and of what texts of sizes may call."""
+        if self.caller is not None:
+            return self.caller.taken()
+        return {param.name for param in self.params} | FUNCTIONS.keys()
 
     def path_of_item(self, collection: Atom, index: Const) -> str | None:
         """Return how an item is read of what a loop over known items collected."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,9 +39,16 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 """What the texts of sizes may call."""
 
 
-def size_told(text: str, checks: Iterable[str], values: Mapping[str, Any]) -> int | None:
+NAME = re.compile(r"(?<![.\w])[^\W\d]\w*(?=\.)")
+"""A name before a dot that is no attribute itself."""
+
+
+def size_told(text: str, checks: Sequence[str], values: Mapping[str, Any]) -> int | None:
     """Return the size that a text tells for arguments, None where it does not hold for them."""
     names = {**FUNCTIONS, **values, "__builtins__": {}}
+    for one in (text, *checks):  # variables of modules are read from these
+        names = {**{name: sys.modules[name] for name in NAME.findall(one) if name in sys.modules},
+                 **names}
     try:
         if not all(eval(check, names) for check in checks):
             return None

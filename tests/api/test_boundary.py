@@ -271,7 +271,7 @@ def failing(x: float) -> float:
     return y * y
 
 
-@pytest.mark.parametrize("place", ["optimised", "differentiate", "emit_module", "typed_function"])
+@pytest.mark.parametrize("place", ["optimised", "differentiate", "module_tree", "typed_function"])
 def test_a_failure_of_the_compiler_is_one_error_with_a_line(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

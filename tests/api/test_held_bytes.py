@@ -129,6 +129,41 @@ def test_parts_of_arrays_are_as_long_as_python_cuts_them(k: int) -> None:
     assert told.held == pytest.approx(measured, rel=0.1, abs=8000)
 
 
+def picked(x: Any) -> Any:
+    y = x * 1.0
+    y[[0, 1]] = y[[0, 1]] ** 3.0
+    return np.sum(y) + np.sum(np.exp(y[[0, 1, 2], 1]))
+
+
+def test_subscripts_by_lists_are_no_slices() -> None:
+    x = np.ones((4, 3))
+    assert ad.grad(picked)(x).shape == (4, 3)
+    held = ad.grad(picked).explain(x).held
+    assert held is None or held > 96
+
+
+LENGTH = 20
+
+
+def steps_of_the_module(x: Any) -> Any:
+    for _ in range(LENGTH):
+        x = np.sin(x)
+    return np.sum(x)
+
+
+def test_variables_of_modules_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    derivative = ad.grad(steps_of_the_module)
+    x = np.ones(1000)
+    first = derivative.explain(x)
+    assert f"{__name__}.LENGTH" in first.memory
+    assert first.tape_bytes == 21 * 8000
+    monkeypatch.setattr(sys.modules[__name__], "LENGTH", 40)
+    second = derivative.explain(x)
+    assert second.tape_bytes == 41 * 8000
+    assert first.held is not None and second.held is not None
+    assert second.held - first.held == pytest.approx(20 * 8121, rel=0.01)
+
+
 @pytest.mark.parametrize(("function", "args", "reason"), [
     (branches, (np.ones(3), True), "which branch is taken"),
     (until, (np.ones(3),), "how often a loop runs that a condition ends"),

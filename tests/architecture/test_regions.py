@@ -15,6 +15,7 @@ REASONS = {
     "backends/native/lowering.py": (3, "each kind is written in its own way"),
     "backends/native/regions.py": (2, "an object stays one in a loop and in all arms"),
     "backends/python/fusion.py": (6, "conditional expressions, comprehensions, and the rest"),
+    "backends/python/held_bytes.py": (3, "loops hand on arrays, and keep some in tapes"),
     "backends/python/lifetimes.py": (5, "what is read after each of them, and names of exceptions"),
     "backends/python/lower.py": (5, "each kind is a statement of Python"),
     "backends/python/unbound.py": (1, "what loops collect is read later"),

@@ -10,8 +10,8 @@ from tests.docs.test_code_blocks import ROOT
 TEXT = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `([\w/]+)` \|(?:[^|]*\|){4} `([\w/]+\.py)` \|$", re.M)
 NO_STAGES = {
-    "structs", "errors", "budget", "runtime", "smooth", "ir", "ops", "rulekit", "typed", "tracers",
-    "plot", "viewer", "testing", "compile", "api", "interop", "parallel", "cli",
+    "structs", "signatures", "errors", "budget", "runtime", "smooth", "ir", "ops", "rulekit",
+    "typed", "tracers", "plot", "viewer", "testing", "compile", "api", "interop", "parallel", "cli",
 }
 """What stages are made of, and what runs them."""
 

@@ -177,12 +177,9 @@ class HeldBytes(KeptBytes):
                 add(found, self.stored(unstar(one), visited))
             return found
         if isinstance(made, Item) and isinstance(made.index, Const):
-            of, index = self.unit.definition(made.obj), made.index.value
-            if isinstance(of, Pack) and isinstance(index, int):
-                return self.stored(unstar(of.items[index]), visited)
-            inner = self.call_of(made.obj, of)
-            if inner is not None and isinstance(index, int):
-                return inner.stored(inner.lowering.function.body.yields[index])
+            part = self.part_of(made)
+            if part is not None:
+                return part[0].stored(part[1], visited if part[0] is self else frozenset())
         inner = self.call_of(atom, made)
         if inner is not None:
             found = {self.key(atom, "tuple"): Sum.number(TUPLE + 2 * REFERENCE)}
@@ -198,6 +195,18 @@ class HeldBytes(KeptBytes):
                 add(found, self.stored(operand, visited))
             return found
         return {self.key(atom, "all"): self.size(atom)}
+
+    def part_of(self, made: Item) -> tuple[HeldBytes, Atom] | None:
+        """Return an item of a tuple that is made here or in a function of ours, and where."""
+        of, index = self.unit.definition(made.obj), getattr(made.index, "value", None)
+        inner = self.call_of(made.obj, of)
+        items: Sequence[Atom | Star] = of.items if isinstance(of, Pack) else (
+            () if inner is None else inner.lowering.function.body.yields)
+        if not isinstance(index, int) or not -len(items) <= index < len(items) or (
+            inner is not None and len(items) == 1  # the tuple itself
+        ) or any(isinstance(one, Star) for one in items):
+            return None
+        return inner or self, unstar(items[index])
 
     def key(self, atom: Var, kind: str) -> Key:
         """Return what tells the storage of a value from that of all others."""
@@ -250,11 +259,9 @@ class HeldBytes(KeptBytes):
         match symbol:
             case Axis(Var() as array, axis) if array not in self.given:
                 made = self.unit.definition(array)
-                if isinstance(made, Item) and isinstance(made.index, Const):
-                    inner = self.call_of(made.obj, self.unit.definition(made.obj))
-                    if inner is not None:
-                        result = inner.lowering.function.body.yields[made.index.value]
-                        return inner.extent(self.unit.shape(result)[axis])
+                part = self.part_of(made) if isinstance(made, Item) else None
+                if part is not None and part[0] is not self:
+                    return part[0].extent(self.unit.shape(part[1])[axis])
         return super().symbol(symbol)
 
     # -- tapes ---------------------------------------------------------------------------------
