@@ -29,6 +29,8 @@ STATEMENTS, SECONDS = 40_000, 120.0
 
 They are many, so that machines that are slow, or busy, refuse the same programs as others do.
 """
+LIBRARY = 0.15
+"""The share of them that one call into an installed package may take: far more than is common."""
 VARIABLE = "ADCOMPILER_BUDGET"
 CHECKED_EVERY = 64
 DEPTH = 60_000
@@ -92,15 +94,18 @@ class Budget:
         """Return the budget that ADCOMPILER_BUDGET asks for; raises ADError if it is malformed."""
         return cls(*positive_numbers(VARIABLE, "statements", "seconds"))
 
-    def spend(self, here: Site, sites: Sequence[Site]) -> None:
+    def spend(self, here: Site, sites: Sequence[Site], entered: Site | None = None) -> None:
         """Count one statement at ``here``, reached by the calls at ``sites``, outermost first.
 
-        Raises TooLargeError, which names the call that most was spent for, when too much is spent.
+        ``entered`` is the one of them that called an installed package, if it is of such. Raises
+        TooLargeError, which names the call that most was spent for, when too much is spent.
         """
         self.spent += 1
         for site in sites:
             self.spent_for[id(site)] = site, self.spent_on(site) + 1
-        if self.spent > self.statements:
+        if self.spent > self.statements or (
+            entered is not None and self.spent_on(entered) > self.statements * LIBRARY
+        ):
             raise TooLargeError([self.finding(here, sites, f"{self.spent:,} statements")])
         if self.spent % CHECKED_EVERY == 0:
             self.check(here, sites)

@@ -10,10 +10,11 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Let, Raise, Region, Try, Var, With, operands,
 )
 from adcompiler.ir.visit import direct_uses, used, walk
+from adcompiler.runtime import told
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.typed.callee import Callee
 
-AS_TEXT = frozenset({str, repr, type, isinstance, print, format})
+AS_TEXT = frozenset({str, repr, type, isinstance, print, told, format})
 """Functions through which no derivative of an exception's values goes."""
 
 CURRENT = (sys.exc_info, *([sys.exception] if sys.version_info >= (3, 11) else []))

@@ -7,6 +7,7 @@ it is kept, so that later calls, of other processes too, do not try again.
 from __future__ import annotations
 
 import types
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -74,6 +75,11 @@ def facts_that_hold(
 # -- what is too large -----------------------------------------------------------------------------
 
 
+REFUSED: weakref.WeakKeyDictionary[types.FunctionType, dict[str, tuple[Finding, ...]]] = (
+    weakref.WeakKeyDictionary())
+"""What is too large and cannot be kept on disk: of each function, by keys of refusals."""
+
+
 def refusal_key(key: str) -> str:
     """Return the key of the refusal of what would be compiled under a key."""
     return digest("too large", key, Budget.from_environment().statements)
@@ -82,7 +88,13 @@ def refusal_key(key: str) -> str:
 def kept_refusal(
     store: Store, key: str, function: Any, arguments: Mapping[str, Any]
 ) -> TooLargeError | None:
-    """Return why what would be compiled under a key was too large before, if that still holds."""
+    """Return why what would be compiled under a key was too large before, if that still holds.
+
+    Where another process could not check that, it holds in this one, and for this function.
+    """
+    here = REFUSED.get(function, {}).get(refusal_key(key))
+    if here is not None:
+        return TooLargeError(here)
     for entry in store.candidates(refusal_key(key)):
         try:
             findings = [read_finding(row) for row in entry.manifest["findings"]]
@@ -96,11 +108,15 @@ def kept_refusal(
 
 
 def keep_refusal(
-    store: Store, key: str, name: str, error: TooLargeError, relied: Iterable[Any]
+    store: Store, key: str, function: types.FunctionType, error: TooLargeError,
+    relied: Iterable[Any],
 ) -> None:
-    """Keep on disk that what would be compiled under a key is too large."""
+    """Keep, on disk if that is possible, that what would be compiled under a key is too large."""
+    name = function.__name__
     manifest = reliance_manifest(relied)
-    if manifest is not None:
+    if manifest is None:
+        REFUSED.setdefault(function, {})[refusal_key(key)] = error.findings
+    else:
         manifest["findings"] = [asdict(finding) for finding in error.findings]
         text = "".join(f"# {line}\n" for line in str(error).splitlines())
         store.write(refusal_key(key), f"{name}_is_too_large", text, manifest)
@@ -126,9 +142,9 @@ def compiled_or_refused(
     except TooLongError:
         raise
     except TooLargeError as error:
-        keep_refusal(store, key, function.__name__, error, budget.relied)
+        keep_refusal(store, key, function, error, budget.relied)
         raise
     except RecursionError as error:
         too_deep = TooLargeError([deepest(function)])
-        keep_refusal(store, key, function.__name__, too_deep, budget.relied)
+        keep_refusal(store, key, function, too_deep, budget.relied)
         raise too_deep from error

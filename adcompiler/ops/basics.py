@@ -38,7 +38,8 @@ from adcompiler.runtime import (
     check_rebinds, check_support, choose, dict_keys, drop_last, entry, evaluated,
     give_back, holds_once, keeps_shape, last_written, no_grad, not_swallowed, note_value, own,
     passing_on, put_entry, read_global, record, same_extent, same_kind, same_length, same_shape,
-    same_trailing_shape, scatter, seed, stays_real, stop_gradient, store_global, unpack, zeros_like,
+    same_trailing_shape, scatter, seed, stays_real, stop_gradient, store_global, told, unpack,
+    zeros_like,
 )
 from adcompiler.runtime.batches import zeros_of_each
 from adcompiler.runtime.external import (
@@ -99,7 +100,7 @@ def functions_of(module: Any) -> tuple[Any, ...]:
 
 
 PASSED_ON: dict[str, tuple[Any, ...]] = {
-    "len": (len,), "iter": (iter,), "isinstance": (isinstance,), "print": (print,),
+    "len": (len,), "iter": (iter,), "isinstance": (isinstance,), "print": (print, told),
     "is": (operator.is_, operator.is_not), "equal": (operator.eq, operator.ne),
     "compare": (operator.lt, operator.le, operator.gt, operator.ge),
     "contains": (operator.contains,), "concat": (operator.concat,), "add": (operator.add,),
@@ -147,7 +148,7 @@ BUILTINS: tuple[Entry, ...] = (
     ((
         range, len, str, int, bool, abs, float, complex, divmod, round, slice, all, any, ascii, bin,
         bytes, callable, chr, format, hasattr, hash, hex, id, isinstance, issubclass, oct, ord,
-        print, repr, type, complex.conjugate, float.conjugate, float.is_integer,
+        print, told, repr, type, complex.conjugate, float.conjugate, float.is_integer,
         operator.contains, operator.countOf, operator.index, operator.indexOf, operator.is_,
         operator.is_not, operator.length_hint, operator.not_, operator.truth,
         *functions_of(math), *functions_of(cmath), *functions_of(statistics),
@@ -227,7 +228,7 @@ BUILTINS: tuple[Entry, ...] = (
     ), stated(elementwise=True)),
     ((
         str, repr, format, ascii, bytes, memoryview, float.hex, float.as_integer_ratio, str.format,
-        struct.pack, struct.pack_into, print,
+        struct.pack, struct.pack_into, print, told,
     ), stated(form=TEXT)),
     ((float, complex, float.fromhex, struct.unpack, struct.unpack_from), stated(form=READ)),
     ((range,), stated(sized=True)),
@@ -281,7 +282,7 @@ FRESH_RUNTIME = (
 """Functions of the runtime whose results share storage with nothing that they are given."""
 
 OF_RUNTIME: tuple[Entry, ...] = (
-    (CHECKS | WRITERS | EFFECTS | {call_on_copies}, stated(pure=False, tried=False)),
+    (CHECKS | WRITERS | EFFECTS | {call_on_copies, told}, stated(pure=False, tried=False)),
     (FRESH_RUNTIME, stated(shares=OWN)),
     ((record,), stated(shares=CONTENTS)),
     ((reshape_view, diagonal_view, viewed, parts_viewed, complex_viewed), stated(shares=VIEW)),

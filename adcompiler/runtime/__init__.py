@@ -22,7 +22,7 @@ from adcompiler.runtime.unfit import Unfit, UnfitError
 from adcompiler.runtime.records import record
 from adcompiler.runtime.regions import (
     called, evaluated, no_grad, not_swallowed, note_value, noted_value, passing_on,
-    stop_gradient,
+    stop_gradient, told,
 )
 from adcompiler.runtime.structure import (
     add, as_cotangent, as_gradient, seed, unit_vectors, zeros_like,
@@ -43,5 +43,5 @@ __all__ = [
     "project",
     "put_entry", "read_global", "record", "repack", "same_extent", "same_kind", "same_length",
     "same_shape", "same_trailing_shape", "scatter", "seed", "stays_real", "stop_gradient",
-    "store_global", "unbroadcast", "unit_vectors", "unpack", "without_keys", "zeros_like",
+    "store_global", "told", "unbroadcast", "unit_vectors", "unpack", "without_keys", "zeros_like",
 ]

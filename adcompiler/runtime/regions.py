@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 from adcompiler.errors import ADError
@@ -20,6 +21,11 @@ def stop_gradient(x: Any) -> Any:
 
 class Undifferentiated(contextlib.nullcontext[None]):
     """What ``no_grad()`` returns."""
+
+
+def told(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Call a function of which nobody reads the result: it logs, warns or draws."""
+    function(*args, **kwargs)
 
 
 def no_grad() -> Undifferentiated:

@@ -19,10 +19,13 @@ from adcompiler.ir.nodes import (
     Origin, Pack, Raise, Rhs, Slice, Star, Statement, substitute, Try, Unsupported, Var, With,
 )
 from adcompiler.ir.visit import substitute_statement
-from adcompiler.runtime import check_bound, store_global
+from adcompiler.runtime import check_bound, store_global, told
 from adcompiler.specialise.access import Access
 from adcompiler.specialise.calls.chosen import one_of_functions
 from adcompiler.specialise.calls.dispatch import call
+from adcompiler.specialise.calls.binding import plain_call
+from adcompiler.specialise.calls.libraries import call_of_package, is_of_package
+from adcompiler.specialise.calls.telling import is_told
 from adcompiler.specialise.displays import Displays
 from adcompiler.specialise.early import at_once, refuse_early
 from adcompiler.specialise.folds.iterator import computes_items, gives_items, makes_iterator
@@ -66,7 +69,9 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
         """Write one statement; return False if control never passes it."""
         self.at = getattr(statement, "origin", self.at)
         if self.at is not None:
-            self.unit.settings.budget.spend(self.at, self.unit.calls.sites)
+            sites = self.unit.calls.sites
+            entered = call_of_package(sites) if sites and is_of_package(self.at.file) else None
+            self.unit.settings.budget.spend(self.at, sites, entered)
         match statement:
             case Let(target, rhs, origin):
                 env[target] = self.rhs(rhs, env, scope, origin, target.name, target.temporary)
@@ -85,6 +90,10 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
                 and env[variable] not in self.unit.unsure
             ):
                 pass  # emitted code says itself where a value may be missing; None is one
+            case Do(Call(func, args, kwargs), origin) if is_told(self, self.value(func, env)):
+                values, named = self.arguments(args, kwargs, env, origin, func)
+                parts = [self.value(func, env), *values]
+                self.out.append(Do(plain_call(Const(told), parts, named), origin))
             case Do(rhs, origin):
                 value = self.rhs(rhs, env, scope, origin, "ignored", True)
                 last = self.out[-1] if self.out else None

@@ -18,7 +18,7 @@ import adcompiler_rules.slopes  # noqa: F401
 from adcompiler.rulekit import (
     Call, alias, call, facts, non_differentiable, rrule, scalar_rule,
 )
-from adcompiler.runtime import project
+from adcompiler.runtime import project, told
 from adcompiler.runtime.elementwise import phase
 from adcompiler.runtime.sequences import like, share, sort_order, spread, unsort
 
@@ -342,4 +342,4 @@ non_differentiable(
 )
 facts(slice, pure=True, writes=(), shares="holds")  # its bounds may be any numbers
 non_differentiable(bisect.bisect_left, bisect.bisect_right)  # bisect.bisect is the latter
-non_differentiable(print, input, id, pure=False)
+non_differentiable(print, told, input, id, pure=False)

@@ -359,18 +359,25 @@ def vector_samples(rng: np.random.Generator) -> list[Call]:
         call(rng.normal(size=(0, 3)), rng.normal(size=3)),
         call(complex_normal(rng, 2, 3), complex_normal(rng, 3)),
         call(rng.normal(size=3), complex_normal(rng, 2, 3)),
+        call(rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), axis=0),
+        call(rng.normal(size=(2, 3, 4)), rng.normal(size=(3, 1)), axis=-2),
+        call(complex_normal(rng, 3, 2), rng.normal(size=(3, 2)), axis=0),
     ]
 
 
 if hasattr(np, "vecdot"):  # NumPy 2.0
     @rrule(np.vecdot, bilinear=(0, 1), domain=vector_samples)
-    def vecdot_rule(x1, x2):
-        """Differentiate ``sum(conj(x1) * x2, axis=-1)``."""
-        y = np.vecdot(x1, x2)
+    def vecdot_rule(x1, x2, *, axis=-1):
+        """Differentiate ``sum(conj(x1) * x2, axis=axis)``: of each its own axis of that number."""
+        y = np.vecdot(x1, x2, axis=axis)  # type: ignore[call-overload]
 
         def vecdot_pullback(dy):
             slope = np.expand_dims(dy, -1)
-            return project(np.conj(slope) * x2, x1), project(slope * x1, x2)
+            if axis == -1:
+                return project(np.conj(slope) * x2, x1), project(slope * x1, x2)
+            a, b = np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1)
+            da, db = project(np.conj(slope) * b, a), project(slope * a, b)
+            return np.moveaxis(da, -1, axis), np.moveaxis(db, -1, axis)
 
         return y, vecdot_pullback
 

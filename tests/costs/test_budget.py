@@ -9,14 +9,17 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from adcompiler import ADError, grad, hessian
 from adcompiler.budget import (
     COLLECTED_EVERY, Budget, Clock, deeply, few_collections, recursion, together,
 )
+from adcompiler.dispatch import keeping
 from adcompiler.errors import TooLargeError, TooLongError
 from adcompiler.ir.nodes import Origin
+from adcompiler.specialise.calls.libraries import call_of_package, is_of_package
 
 HERE = Origin("file.py", 1, 0, "y = x")
 
@@ -63,6 +66,46 @@ def test_the_same_call_passes_with_more(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("ADCOMPILER_BUDGET", "inf, 600")
     step = (caller(1.0 + 1e-7) - caller(1.0 - 1e-7)) / 2e-7
     assert grad(caller)(1.0) == pytest.approx(step, rel=1e-6)
+
+
+def test_calls_of_packages_may_take_a_share() -> None:
+    inside = Origin("package.py", 1, 0, "y = x")
+    budget = Budget(statements=100)
+    for _ in range(15):
+        budget.spend(inside, [HERE], HERE)
+    budget.spend(HERE, [])
+    with pytest.raises(TooLargeError, match="the call here is too large") as caught:
+        budget.spend(inside, [HERE], HERE)
+    (finding,) = caught.value.findings
+    assert finding.file == "file.py"
+
+
+def test_the_users_call_of_a_package_is_found() -> None:
+    own, package = Origin("own.py", 1, 0, ""), Origin(np.__file__, 1, 0, "")
+    assert is_of_package(np.__file__) and not is_of_package(__file__)
+    assert call_of_package([own, HERE, package]) is HERE
+    assert call_of_package([package]) is None
+
+
+def test_what_cannot_be_kept_on_disk_is_known_in_the_process(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADCOMPILER_BUDGET", "30")
+    monkeypatch.setenv("ADCOMPILER_RECORD", "0")
+    step = [large]
+
+    def unnamed(x: Any) -> Any:
+        return step[0](x) * 2.0
+
+    spent: list[int] = []
+    spend = Budget.spend
+    monkeypatch.setattr(Budget, "spend", lambda *args: (spent.append(1), spend(*args))[1])
+    monkeypatch.setattr(keeping, "reliance_manifest", lambda relied: None)
+    for wanted in (True, False):
+        spent.clear()
+        with pytest.raises(TooLargeError, match="the call here is too large to compile"):
+            grad(unnamed)(1.0)
+        assert bool(spent) is wanted
 
 
 def test_time_is_part_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:

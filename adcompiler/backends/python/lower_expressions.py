@@ -22,7 +22,7 @@ from adcompiler.ir.operators import BINARY, COMPARISONS, UNARY
 from adcompiler.ir.visit import is_short_circuit
 from adcompiler.ops.queries import numeric_method
 from adcompiler.ops.registry import hashable
-from adcompiler.runtime import choose, not_callable, noted_value, read_global
+from adcompiler.runtime import choose, not_callable, noted_value, read_global, told
 from adcompiler.typed.unit import Unit
 
 ONE_BY_ONE = ("reshape", "transpose")
@@ -150,6 +150,8 @@ class ExpressionLowering:
         ):
             func: ast.expr = ast.Attribute(self.atom(args[0]), method, ast.Load())
             args = args[1:]
+        elif function is told:
+            func, args = self.atom(args[0]), args[1:]
         else:
             func = self.atom(rhs.func)
         values = [self.atom(a) for a in args]

@@ -294,16 +294,16 @@ def written(own: Own, shape: Shape, places: Positions, new: Own, common: Set, ad
     if isinstance(given, Bag):
         table = np.array([row[places] for row in rows], np.int64).reshape(len(rows), places.size)
         columns = np.sort(given.members, axis=0)
-        new = (columns >= 0) & ~(columns[:, None] == table).any(axis=1)
-        new[1:] &= columns[1:] != columns[:-1]
-        more = max(0, int(np.max(new.sum(axis=0) - (table < 0).sum(axis=0), initial=0)))
+        fresh = (columns >= 0) & ~(columns[:, None] == table).any(axis=1)
+        fresh[1:] &= columns[1:] != columns[:-1]
+        more = max(0, int(np.max(fresh.sum(axis=0) - (table < 0).sum(axis=0), initial=0)))
         for _ in range(more):
             rows.append(np.full(count(shape), -1))
             members.append(rows[-1].reshape(shape))
         table = np.concatenate([table, np.full((more, places.size), -1)])
         free = np.argsort(table >= 0, axis=0, kind="stable")
-        which, at_place = np.nonzero(new)
-        slot = free[np.cumsum(new, axis=0)[which, at_place] - 1, at_place]
+        which, at_place = np.nonzero(fresh)
+        slot = free[np.cumsum(fresh, axis=0)[which, at_place] - 1, at_place]
         for k in np.unique(slot):
             here = slot == k
             rows[k][places[at_place[here]]] = columns[which[here], at_place[here]]

@@ -8,13 +8,14 @@ import os
 import sys
 import types as python_types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adcompiler.ir.atoms import Const
+from adcompiler.frontend.places import is_users
+from adcompiler.ir.atoms import Const, Origin
 from adcompiler.ops.homes import KERNELS, home_module, is_emitted_home
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import add_at, append, drop_last, entry, put_entry
@@ -29,6 +30,17 @@ def is_library(function: Any) -> bool:
     if (getattr(function, "__module__", None) or "").partition(".")[0] in OWN:
         return False
     return is_within(function, PREFIXES) and is_within(function, (*standard(), *installed()))
+
+
+@functools.cache
+def is_of_package(file: str) -> bool:
+    """Say whether a file belongs to an installed package, other than this one."""
+    return file.startswith(installed()) and is_users(file)
+
+
+def call_of_package(sites: Sequence[Origin]) -> Origin | None:
+    """Return the innermost of some calls that stands in the user's code, None if none does."""
+    return next((site for site in reversed(sites) if not is_of_package(site.file)), None)
 
 
 def is_standard(function: Any) -> bool:

@@ -1,0 +1,118 @@
+"""What only tells or shows something is called as it stands, once, and is not opened."""
+
+import logging
+import warnings
+
+import numpy as np
+import pytest
+from adcompiler import grad, hvp, jet, jvp, value_and_grad, vjp, vmap
+
+log = logging.getLogger("tests.telling")
+X = np.array([1.0, 2.0, 3.0])
+
+
+class Model:
+    def __init__(self):
+        self.log = logging.getLogger("tests.telling.model")
+
+
+MODEL = Model()
+
+
+def told(x):
+    y = x**2
+    log.info("y is %s", y)
+    MODEL.log.debug("first %.1f", y[0])
+    logging.getLogger("tests.telling").warning(f"last {y[-1]}")
+    return np.sum(y)
+
+
+def warned(x):
+    y = x**2
+    if y[0] > 0.5:
+        warnings.warn(f"large: {y[0]}", RuntimeWarning, stacklevel=2)
+    return np.sum(y * x)
+
+
+def drawn(x, plot=False):
+    y = x**3
+    if plot:
+        import matplotlib.pyplot as plt
+
+        figure, axes = plt.subplots()
+        axes.plot(x, y)
+        axes.set_title(f"{y[0]:.1f}")
+        figure.suptitle("cubes")
+        plt.plot(x, 2.0 * y)
+    return np.sum(y)
+
+
+def read_back(x):
+    import matplotlib.pyplot as plt
+
+    _counts, edges, _ = plt.hist(x)
+    return np.sum(edges) + np.sum(x)
+
+
+EXPECTED = ["y is [1. 4. 9.]", "first 1.0", "last 9.0"]
+
+
+@pytest.mark.parametrize("run", [
+    lambda: grad(told)(X), lambda: value_and_grad(told)(X)[1], lambda: vjp(told, X)[1](1.0)[0],
+    lambda: hvp(told, X, X) * 1.0,
+])
+def test_loggers_write_once(run, caplog):
+    caplog.set_level(logging.DEBUG)
+    assert np.array_equal(run(), 2.0 * X)
+    assert [record.getMessage() for record in caplog.records] == EXPECTED
+
+
+def test_other_modes(caplog):
+    caplog.set_level(logging.DEBUG)
+    assert jvp(told, (X,), (np.ones(3),)) == (14.0, 12.0)
+    assert len(caplog.records) == 3
+    assert jet(lambda t: told(t * X), 2)(1.0)[1] == 28.0
+    assert len(caplog.records) == 6
+    assert vmap(told)(np.stack([X, 2.0 * X])).tolist() == [14.0, 56.0]
+    assert len(caplog.records) == 12
+
+
+def test_text_has_the_calls():
+    text = grad(told).source_for(X)
+    assert 'log.info("y is %s", y)' in text
+    assert "log.debug(" in text and "isEnabledFor" not in text and "told(" not in text
+
+
+def test_warnings(recwarn):
+    assert grad(warned)(X) == pytest.approx(3.0 * X**2)
+    assert [str(one.message) for one in recwarn if one.category is RuntimeWarning] == ["large: 1.0"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(RuntimeWarning, match="large"):
+            grad(warned)(X)
+
+
+def test_drawings(monkeypatch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    monkeypatch.setenv("ADCOMPILER_RECORD", "0")
+    pyplot.close("all")
+    assert grad(drawn)(X) == pytest.approx(3.0 * X**2)
+    assert pyplot.get_fignums() == []
+    assert grad(drawn)(X, True) == pytest.approx(3.0 * X**2)
+    (axes,) = pyplot.gcf().axes
+    assert [line.get_ydata().tolist() for line in axes.lines] == [
+        [1.0, 8.0, 27.0], [2.0, 16.0, 54.0]]
+    assert axes.get_title() == "1.0" and pyplot.gcf().get_suptitle() == "cubes"
+    pyplot.close("all")
+
+
+def test_what_they_return_has_no_derivative(monkeypatch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    from adcompiler import ADError
+
+    monkeypatch.setenv("ADCOMPILER_RECORD", "0")
+    with pytest.raises(ADError, match="hist"):
+        grad(read_back)(X)
+    pyplot.close("all")
