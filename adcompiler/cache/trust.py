@@ -101,7 +101,12 @@ def write_whole(path: Path, content: bytes, replacing: bool = True) -> None:
         with open(descriptor, "wb") as file:
             file.write(content)
         if replacing:
-            os.replace(temporary, path)
+            try:
+                os.replace(temporary, path)
+            except PermissionError:  # on Windows, where somebody reads what is there
+                if own_content(path) != content:
+                    raise
+                os.unlink(temporary)
         else:
             os.link(temporary, path)
             os.unlink(temporary)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 import inspect
+import os
 import subprocess
 import sys
 import threading
@@ -19,7 +20,11 @@ import pytest
 
 import adcompiler as ad
 from adcompiler import signatures
+from adcompiler.backends.native.c.module import STUB
 from adcompiler.budget import DEPTH, quiet, recursion
+from adcompiler.cache.authentic import secret_for
+from adcompiler.cache.trust import write_whole
+from adcompiler.runtime.kept_bytes import free_bytes
 
 if TYPE_CHECKING:
     from nowhere import Missing  # type: ignore[import-not-found]
@@ -168,7 +173,7 @@ def test_a_sample_runs_without_what_is_deprecated(tmp_path: Path) -> None:
         [sys.executable, "-W", "error::DeprecationWarning", "-W",
          "error::PendingDeprecationWarning", "sample.py"],
         cwd=tmp_path, check=False, capture_output=True, text=True,
-        env={**__import__("os").environ, "ADCOMPILER_CACHE_DIR": "off",
+        env={**os.environ, "ADCOMPILER_CACHE_DIR": "off",
              "PYTHONPATH": f"{ROOT}:{ROOT / 'rules'}"})
     assert done.returncode == 0, done.stderr
 
@@ -237,6 +242,40 @@ def test_signatures_are_asked_for_in_one_place() -> None:
         if "inspect.signature(" in path.read_text(encoding="utf-8")
     ]
     assert sorted(found) == ["adcompiler/rulekit/hooks.py", "adcompiler/signatures.py"]
+
+
+# -- what Windows does otherwise -------------------------------------------------------------------
+
+
+def test_a_file_that_somebody_reads_need_not_be_replaced_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError("the file is open in another process")
+
+    write_whole(tmp_path / "one", b"text")
+    monkeypatch.setattr(os, "replace", refused)
+    write_whole(tmp_path / "one", b"text")
+    with pytest.raises(PermissionError):
+        write_whole(tmp_path / "one", b"another")
+    assert [path.name for path in tmp_path.iterdir()] == ["one"]
+    assert (tmp_path / "one").read_bytes() == b"text"
+
+
+def test_without_hard_links_and_owners_there_is_a_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise OSError("no hard links here")
+
+    monkeypatch.setattr(os, "link", refused)
+    monkeypatch.delattr(os, "sysconf")
+    assert secret_for(tmp_path) == secret_for(tmp_path)
+    assert free_bytes() > 0
+
+
+def test_compiled_c_is_found_by_the_name_that_a_platform_gives_it() -> None:
+    assert all(suffix in STUB for suffix in (".so", ".dll", ".dylib"))
 
 
 # -- settings of the process -----------------------------------------------------------------------
