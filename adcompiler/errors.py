@@ -111,6 +111,7 @@ class Reason(enum.Enum):
     NATIVE = "native", False
     NO_GRAD = "no-grad", False
     NOT_FINITE = "not-finite", False
+    RANDOM_DRAWS = "random-draws", False
     RECORDING = "recording", False
     SPARSE_IN_PLACE = "sparse-in-place", False
     SPARSE_MATRICES = "sparse-matrices", False
@@ -245,6 +246,10 @@ REASONS: dict[str, Reason] = {reason.section: reason for reason in Reason}
 
 class UnsupportedError(LocatedError):
     """The function uses forms that adcompiler cannot differentiate (yet)."""
+
+
+class RunsAgainError(UnsupportedError):
+    """The function would run once for each of many tangents, and draw other numbers each time."""
 
 
 class TooLargeError(UnsupportedError):

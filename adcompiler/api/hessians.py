@@ -33,9 +33,12 @@ from adcompiler.dispatch.trees import MAX_UNITS, size_of, unit_batches, units
 from adcompiler.dispatch.written import (
     as_written, has_own_containers, of_so_many, sees_calls, takes_any_number, takes_keywords_only,
 )
-from adcompiler.errors import ADError, TooLongError, UncoveredError, not_one_of
+from adcompiler.errors import (
+    ADError, RunsAgainError, TooLongError, UncoveredError, not_one_of,
+)
 from adcompiler.record.entry import explained
 from adcompiler.runtime import own
+from adcompiler.specialise.calls.random_draws import drawing_again
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
@@ -318,6 +321,9 @@ class Rows:
             row = lambda d: self.entries(args, values, d)  # noqa: E731
         for i, index, direction in unit_vectors(values):
             yield i, index, row(direction)
+            latest = self.second.specialisations.latest
+            if latest is not None and latest.report.get("draws") and size_of(values) > 1:
+                raise RunsAgainError([drawing_again(self.gradient.primal)])
 
     def many(
         self, args: tuple[Any, ...], values: list[Any]
@@ -378,6 +384,9 @@ def first_accepted(ways: list[Rows], *args: Any) -> Iterator[Any]:
             first = next(found, None)
         except (TooLongError, UncoveredError):
             raise
+        except RunsAgainError:
+            ways.sort(key=lambda way: way.mode != "adj_adj")  # which runs it once
+            continue
         except ADError:
             ways.append(ways.pop(0))
             continue

@@ -17,7 +17,7 @@ from adcompiler.dispatch import Options
 from adcompiler.dispatch.trees import (
     MAX_UNITS, check_real, children, is_leaf, leaves, map_tree, size_of, unit_batches, units,
 )
-from adcompiler.errors import TooLongError, UnsupportedError, not_one_of
+from adcompiler.errors import RunsAgainError, TooLongError, UnsupportedError, not_one_of
 from adcompiler.runtime import as_gradient, own, seed
 from adcompiler.runtime.progress import counted, watching
 from adcompiler.typed.derivatives import MAKERS, Wanted
@@ -130,7 +130,7 @@ class Jacobian(ComposedDerivative[P, Any]):
         if pulled is not None:
             value, pullback = pulled
             size = size_of(value)
-            if self.pulls(size, count):
+            if self.pulls(size, count) or self.draws:
                 check_real(value, "the result", self.holomorphic)
                 self.ran = self.pulled
                 if x is not None and is_real_array(value) and fits_one_sweep(size, count):
@@ -141,12 +141,31 @@ class Jacobian(ComposedDerivative[P, Any]):
                 batches = [pullback(cotangents) for cotangents in counted(
                     unit_batches(value, at_once, self.is_native), "sweeps", -(-size // at_once))]
                 return value, self.assembled(value, values, batches, by_rows=True)
+        try:
+            return self.by_columns(args, kwargs, x, values, count)
+        except RunsAgainError:
+            once: Jacobian[...] = Jacobian(
+                self.primal, self.options.argnums, "reverse", self.holomorphic, self.out, "python")
+            return once.with_value(*args, **kwargs)
+
+    @property
+    def draws(self) -> bool:
+        """Whether the function, as it was pulled back last, draws random numbers: it runs once."""
+        latest = self.pulled.specialisations.latest
+        return latest is not None and bool(latest.report.get("draws"))
+
+    def by_columns(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], x: Any, values: tuple[Any, ...],
+        count: int,
+    ) -> tuple[Any, Any]:
+        """Return the function's value and the Jacobian in forward mode."""
         self.ran = self.pushed
         if x is not None and fits_one_sweep(count, count):
             given: Iterator[Any] = iter([(units(x, self.is_native),)])
         else:
             given = unit_batches(values, seeds_at_once(count), self.is_native)
-        batches, value = [], None
+        batches: list[Any] = []
+        value: Any = None
         sweeps = -(-count // seeds_at_once(count)) if count else 0
         for tangents in counted(given, "sweeps", sweeps):
             value, along = self.pushed(*own(args), **own(kwargs))(*tangents)

@@ -28,14 +28,14 @@ from adcompiler.derive.rules import is_foreign
 from adcompiler.derive.squares import with_squares
 from adcompiler.analyses.stale import stale_reads
 from adcompiler.errors import (
-    Declined, Finding, InternalError, MissingRuleError, NotBatchable, Reason, TooLongError,
-    UnsupportedError,
+    Declined, Finding, InternalError, MissingRuleError, NotBatchable, Reason, RunsAgainError,
+    TooLongError, UnsupportedError,
 )
 from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
-from adcompiler.ir.nodes import Block, Call, Const, Do, Function, Let, Rhs
+from adcompiler.ir.nodes import Block, Call, Const, Do, Function, Let, Rhs, operands
 from adcompiler.ir.verifier import verify, verifying
 from adcompiler.ir.visit import direct_uses, walk
 from adcompiler.ops.homes import display_name
@@ -47,6 +47,7 @@ from adcompiler.runtime import (
     apart, check_lasts, check_rebinds, same_extent, same_shape, same_trailing_shape,
 )
 from adcompiler.runtime.products import in_space
+from adcompiler.specialise.calls.random_draws import drawing_again, draws
 from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Place
 from adcompiler.typed.tables import Settings
@@ -166,6 +167,7 @@ class Emitted:
             "writes": ["arguments"] if self.product.writes else [],
             "primal": ["in each call"] if self.recomputes else [], "native": list(self.native),
             "slopes": ["may be infinite"] if self.has_slopes else [],
+            "draws": ["random numbers"] if self.draws else [],
             "acts": ["and may be unfit"] if "unfit" in self.checks and self.acts else [],
             "bytes": kept[0], "sizes": kept[1], "held": list(self.at_sweep),
         }
@@ -174,6 +176,15 @@ class Emitted:
     def acts(self) -> bool:
         """Whether the code has effects of its own, so that it must not run twice."""
         return has_effects(self.unit, self.product.functions[0].body)
+
+    @cached_property
+    def draws(self) -> bool:
+        """Whether the code, or what it calls, draws random numbers."""
+        return any(
+            isinstance(statement, Do | Let) and isinstance(statement.rhs, Call)
+            and any(draws(self.unit, atom) for atom in operands(statement.rhs))
+            for function in self.product.functions for statement in walk(function.body)
+        )
 
     @property
     def has_slopes(self) -> bool:
@@ -440,7 +451,10 @@ def in_python(request: Request) -> Emitted:
     except NotBatchable:
         if request.mode == "taylor":
             raise UnsupportedError([without_series(request)]) from None
-        return replace(emitted_by(replace(request, batched=False)), one_by_one=True)
+        found = emitted_by(replace(request, batched=False))
+        if MODES[request.mode].seeds == "tangents" and found.draws:
+            raise RunsAgainError([drawing_again(request.function)]) from None
+        return replace(found, one_by_one=True)
     except NotSplittable:
         return replace(emitted_by(replace(request, mode="forward")), recomputes=True)
 

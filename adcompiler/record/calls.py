@@ -21,9 +21,10 @@ from adcompiler.record.arrays import of_ufunc
 from adcompiler.record.attributes import OF_OBJECTS
 from adcompiler.record.checkpoints import CHECKPOINTS
 from adcompiler.record.classes import made_by_new, made_of, of_class
+from adcompiler.record.draws import RANDOM
 from adcompiler.record.derived import holds_derived, is_transparent, leading, through
 from adcompiler.record.known import (
-    RANDOM, UNRULED, by_rule, captures, constant, is_callback, is_native, unknown,
+    UNRULED, by_rule, captures, constant, is_callback, is_native, unknown,
 )
 from adcompiler.record.methods import of_array_method, ufunc_method
 from adcompiler.record.functions import HOOKS, MADE, hooked, is_rewritten, rewritten

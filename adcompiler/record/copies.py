@@ -141,17 +141,22 @@ class Copies:
                     "a change of a container that stands in several places of the arguments",
                     "pass copies", "aliases")
 
+    def give_generators_back(self) -> None:
+        """Leave random generators among the originals where the run left their copies."""
+        for value, made in self.pairs:
+            if isinstance(value, np.random.Generator):
+                value.bit_generator.state = made.bit_generator.state
+            elif isinstance(value, np.random.RandomState):
+                value.set_state(made.get_state())
+
     def give_back(self, result: Any = None) -> Any:
         """Do to the originals what was done to the copies, and return the result of the run."""
         handed = HandedOut(result, self)
+        self.give_generators_back()
         for value, made in self.pairs:
             if isinstance(value, np.ndarray):
                 if value.flags.writeable and not value.dtype.hasobject:
                     value[...] = made
-            elif isinstance(value, np.random.Generator):
-                value.bit_generator.state = made.bit_generator.state
-            elif isinstance(value, np.random.RandomState):
-                value.set_state(made.get_state())
             elif isinstance(value, list):
                 list.__setitem__(value, slice(None), [handed.of(item, False) for item in made])
             elif isinstance(value, dict):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import random
 import types
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +13,7 @@ from adcompiler.frontend.same_code import codes
 from adcompiler.ops.facts import READ
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.record.draws import RANDOM, drawn, generator_of
 from adcompiler.record.derived import (
     holds_derived, is_transparent, leading, plain_in, through,
 )
@@ -33,8 +33,6 @@ NATIVE_MODULES = ("logging", "warnings", "dataclasses", "abc", "typing", "enum",
 """Modules whose functions are about objects, not numbers: they run as they are."""
 
 
-RANDOM = (np.random.Generator, np.random.RandomState, random.Random)
-"""Classes of what draws random numbers."""
 
 
 def is_native(module: str) -> bool:
@@ -83,9 +81,7 @@ def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     if any(map(holds_derived, given)):
         return through(function, args, kwargs)
     if is_random(function):
-        raise refused(
-            f"`{display_name(function)}` with parameters that carry a derivative",
-            "draw standard numbers, and scale them", "recording")
+        return drawn(function, args, kwargs)
     return recorded(function, args, kwargs)
 
 
@@ -227,6 +223,8 @@ def unknown(
     tape = RECORDING.tape
     given = (*args, *kwargs.values())
     if any(map(tape.holds, given)):
+        if isinstance(generator_of(function, args), RANDOM):
+            return drawn(function, args, kwargs)
         raise refused(
             f"`{display_name(function)}`, of which nothing is known, with a value that carries a "
             "derivative", "register a rule for it, or compute it by functions that are known",

@@ -193,6 +193,7 @@ class Recorded:
 
     def close(self, *given: Any) -> None:
         """Note what outlives the recording, but what is ``given`` to the caller."""
+        self.copies.give_generators_back()
         returned: set[int] = set()
         for value in given:  # of numbers themselves the caller has copies
             for part in leaves(None if isinstance(value, NUMBERS) else value):

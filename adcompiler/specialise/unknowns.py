@@ -20,6 +20,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ops.harmless import READING
 from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.runtime.draws import COPIES, undifferentiated
 from adcompiler.runtime.unknown_calls import call_on_copies
 from adcompiler.specialise.calls.libraries import installed, standard
 from adcompiler.specialise.calls.missing import spelling
@@ -115,6 +116,8 @@ def missing_of_unknown(unit: Unit, shown: str, func: Atom, origin: Origin) -> Fi
     It is not known what that is: a method of something, or a value that was made somewhere.
     """
     made = unit.definition(func)
+    if isinstance(made, Attribute) and is_generator(unit, made.obj):
+        return origin.finding(*undifferentiated(made.name), anchor="random-draws")
     if isinstance(made, Attribute):
         shown, func = f"`.{made.name}()`", made.obj
         if not is_lost(unit, func):
@@ -132,8 +135,16 @@ def missing_of_unknown(unit: Unit, shown: str, func: Atom, origin: Origin) -> Fi
     return explained(unit, replace(found, behind="unknown-callable"), func)
 
 
+def is_generator(unit: Unit, atom: Atom) -> bool:
+    """Say whether a value is a random generator of NumPy."""
+    type_ = unit.type(atom)
+    return isinstance(type_, t.Object) and type_.cls in COPIES
+
+
 def may_keep(unit: Unit, method: Attribute, origin: Origin) -> Finding:
     """Return the finding that a method may keep a differentiable value in its object."""
+    if is_generator(unit, method.obj):
+        return origin.finding(*undifferentiated(method.name), anchor="random-draws")
     shown = f"`.{method.name}()`"
     if not is_lost(unit, method.obj):
         return origin.finding(

@@ -24,6 +24,7 @@ import adcompiler_rules.numpy_polynomials
 import adcompiler_rules.numpy_product_adjoints
 import adcompiler_rules.numpy_products
 import adcompiler_rules.numpy_quantiles
+import adcompiler_rules.numpy_random
 import adcompiler_rules.numpy_rearranging
 import adcompiler_rules.numpy_reductions
 import adcompiler_rules.numpy_scans

@@ -24,3 +24,10 @@ def kinds(every: int, distributions: int = 10) -> Callable[[Rule], tuple[str, in
         return "", every
 
     return kind
+
+
+def draws(rule: Rule) -> bool:
+    """Say whether a rule is of random draws, of which no two are the same: see test_random_draws.
+    """
+    name = rule_name(rule)
+    return "numpy.random" in name or "random_draws" in name

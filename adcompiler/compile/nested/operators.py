@@ -21,6 +21,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin
 from adcompiler.runtime.functionals import symmetric
 from adcompiler.specialise.calls.callees import write_call
+from adcompiler.specialise.calls.functionals import effects
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.derivatives import Wanted, holds_floats, maker_of
 
@@ -54,8 +55,8 @@ def with_symmetry(asked: Asked) -> Atom | None:
     if wanted.has_aux or s.unit.settings.endless:
         return None
     parts = gradient_apart(s, wanted, asked.func, asked.args, asked.kwargs, asked.origin)
-    if parts is None:
-        return None
+    if parts is None or "draws random numbers" in effects(s.unit, parts.gradient, set()):
+        return None  # the tangent would be that of other numbers, drawn again
     value = write_call(s, parts.gradient, parts.atoms, asked.origin, asked.name)
     single = not isinstance(wanted.argnums, tuple)
     known = tuple(map(Const, (parts.primal, parts.active, parts.wanted, single)))

@@ -5,7 +5,6 @@ Nothing about such a function may depend on how often it runs, as the derivative
 
 from __future__ import annotations
 
-import random
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from inspect import CO_VARARGS, CO_VARKEYWORDS
@@ -17,9 +16,8 @@ from adcompiler.analyses.purity import EFFECTS, WRITERS, checks
 from adcompiler.errors import Finding
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
-from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Call, Closure, Const, Do, Function, Global, Let, Origin, Param,
+    UNDEF, Atom, Block, Call, Closure, Const, Do, Function, Global, Let, Origin, Param,
     Rhs, Star, Statement, Unsupported, Var, operands,
 )
 from adcompiler.ir.visit import substitute_block, walk, with_blocks
@@ -30,7 +28,7 @@ from adcompiler.specialise.calls.binding import (
     bind, environment, explain_binding, rule_default,
 )
 from adcompiler.specialise.calls.callees import GIVEN, compiled_callee
-from adcompiler.specialise.calls.random_draws import GENERATORS
+from adcompiler.specialise.calls.random_draws import draws
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
@@ -307,19 +305,6 @@ def effects(unit: Unit, callee: Callee, seen: set[Callee]) -> Iterator[str]:
                 inactive is not None and not inactive.pure
             ):
                 yield f"calls {getattr(function, '__name__', 'a function')}(), which has an effect"
-
-
-def draws(unit: Unit, atom: Atom) -> bool:
-    """Say whether a value is a random generator, or a method of one."""
-    if isinstance(atom, Const) and isinstance(getattr(atom.value, "__self__", None), DRAWING):
-        return True
-    made = unit.definition(atom)
-    owners = [unit.type(atom), *([unit.type(made.obj)] if isinstance(made, Attribute) else [])]
-    return any(isinstance(o, t.Object) and issubclass(o.cls, DRAWING) for o in owners)
-
-
-DRAWING = (*GENERATORS, random.Random)
-"""The classes whose methods draw random numbers."""
 
 
 # -- data that is read -----------------------------------------------------------------------------

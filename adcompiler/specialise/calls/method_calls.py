@@ -69,6 +69,9 @@ def call_method(
         return call_unknown(s, func, args, kwargs, origin, name)
     if isinstance(owner, t.Object) and draws:
         found = type_of_draw(s, owner.cls, method, args, kwargs)
+        descriptor = getattr(owner.cls, method, None)
+        if REGISTRY.find(descriptor) is not None:
+            return s.let(plain_call(Const(descriptor), [obj, *args], kwargs), found, name, origin)
         return s.let(plain_call(func, args, kwargs), found, name, origin)
     if isinstance(type_, t.Method):
         return call_descriptor(s, func, obj, type_.descriptor, method, args, kwargs, origin, name)

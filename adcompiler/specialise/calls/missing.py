@@ -16,6 +16,7 @@ from adcompiler.errors import ADError, Finding
 from adcompiler.frontend.functions import lower
 from adcompiler.ir.nodes import Origin
 from adcompiler.ops.homes import root_module
+from adcompiler.runtime.draws import undifferentiated
 from adcompiler.signatures import signature as signature_of
 
 INDENT = "      "
@@ -40,6 +41,9 @@ def missing_rule(
     elsewhere = computed_elsewhere(function)
     if elsewhere is not None:
         return origin.finding(*elsewhere, "missing-rule")
+    owner, _, method = str(getattr(function, "__qualname__", "")).rpartition(".")
+    if owner in ("Generator", "RandomState") and function.__module__.startswith("numpy.random"):
+        return origin.finding(*undifferentiated(method), anchor="random-draws")
     reason, hint = why_not_compiled(function)
     if obstacle is not None or not hint:
         rows = lines_that_register(function, count, keywords or {})

@@ -5,18 +5,24 @@ A draw is made once, where the program makes it; the sweep reads the numbers tha
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import Finding
+from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom
+from adcompiler.ir.nodes import Atom, Attribute, Const
+from adcompiler.runtime.draws import COPIES
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 MAKERS: dict[Any, type] = {
     np.random.default_rng: np.random.Generator, np.random.Generator: np.random.Generator,
     np.random.RandomState: np.random.RandomState,
+    **{copied: cls for cls, copied in COPIES.items()},
 }
 """The functions that make a generator, with its class."""
 
@@ -51,3 +57,26 @@ def type_of_making(
     if isinstance(owner, np.random.RandomState):
         return type_of_draw(s, np.random.RandomState, function.__name__, args, kwargs)
     return None
+
+
+def draws(unit: Unit, atom: Atom) -> bool:
+    """Say whether a value is a random generator, or a method of one."""
+    if isinstance(atom, Const) and isinstance(getattr(atom.value, "__self__", None), DRAWING):
+        return True
+    made = unit.definition(atom)
+    owners = [unit.type(atom), *([unit.type(made.obj)] if isinstance(made, Attribute) else [])]
+    return any(isinstance(o, t.Object) and issubclass(o.cls, DRAWING) for o in owners)
+
+
+DRAWING = (*GENERATORS, random.Random)
+"""The classes whose methods draw random numbers."""
+
+
+def drawing_again(function: Any) -> Finding:
+    """Return what is reported of a function that would draw other numbers for each tangent."""
+    lowered = lower(function)
+    return lowered.origin.finding(
+        f"`{lowered.name}` draws random numbers, and would run once for each of many tangents, "
+        "with other numbers each time",
+        "use reverse mode (jacrev, vjp), which runs it once, or draw outside", "run-again",
+    )
