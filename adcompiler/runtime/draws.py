@@ -21,7 +21,11 @@ COPIES = {np.random.Generator: copied_generator, np.random.RandomState: copied_r
 """What copies the generators of a class."""
 
 
-DISCRETE = frozenset(["binomial", "choice", "geometric", "hypergeometric", "integers", "logseries", "multinomial", "multivariate_hypergeometric", "negative_binomial", "permutation", "permuted", "poisson", "randint", "shuffle", "zipf"])
+DISCRETE = frozenset({
+    "binomial", "choice", "geometric", "hypergeometric", "integers", "logseries", "multinomial",
+    "multivariate_hypergeometric", "negative_binomial", "permutation", "permuted", "poisson",
+    "randint", "shuffle", "zipf",
+})
 """Methods that draw whole numbers, or what is there already."""
 
 
