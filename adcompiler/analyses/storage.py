@@ -247,7 +247,14 @@ class Sharing:
         elif shares.how == HOLDS:
             yield from self.mutable(atoms, "holds")
         elif shares.how != ITEMS:
-            yield from self.mutable(atoms, "may")
+            yield from self.mutable(
+                (a for a in atoms if not self.is_copied_to_array(target, a)), "may")
+
+    def is_copied_to_array(self, target: Atom, atom: Atom) -> bool:
+        """Say whether a value is a list of numbers, and the result an array, which copies them."""
+        type_ = self.type_of(atom)
+        return isinstance(self.type_of(target), t.Array) and isinstance(type_, t.List) and (
+            isinstance(type_.item, t.Scalar))
 
     def has_plain_keys(self, atom: Atom) -> bool:
         """Say whether what runs through a value gets keys of a dict that nobody can write into."""

@@ -222,3 +222,15 @@ def test_counts_are_constant():
     assert not np.any(grad(lambda x: np.sum(np.histogram(x, bins=2)[0]) + 0.0 * x[0])(V))
     with pytest.raises(MissingRuleError, match="no derivative with respect to its argument `sample`"):
         vjp(lambda x: np.histogramdd(x, bins=2)[0], M)
+
+
+def test_a_diagonal_matrix_of_a_list_is_written_into(monkeypatch):
+    def of_list(x):
+        D = np.diag([x[0], x[1]])
+        D[0, 1] = x[2]
+        return np.sum(D @ D)
+
+    monkeypatch.setenv("ADCOMPILER_RECORD", "0")
+    a, b, c = 1.2, 0.7, 1.9
+    wanted = np.array([2.0 * a + c, 2.0 * b + c, a + b])
+    np.testing.assert_allclose(grad(of_list)(np.array([a, b, c])), wanted, rtol=1e-14)
