@@ -24,6 +24,7 @@ from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.dispatch.keeping import facts_that_hold, reliance_manifest
 from adcompiler.errors import ADError, FullPatternWarning
 from adcompiler.frontend.scope import MISSING
+from adcompiler.ir import types as t
 from adcompiler.ops.homes import root_module
 from adcompiler.plot import Pattern
 from adcompiler.sparsity.coloring.kept import has_room, numbers_of, text_of
@@ -196,7 +197,7 @@ class OnDisk:
         """Keep a pattern that was found, if another process can check what it depends on."""
         if self.key is None or compiled.unit.layouts.read or not all(
             is_known(value, compiled) for program in (compiled.program, *compiled.callees.values())
-            for value in program.values.values()
+            for name, value in program.values.items() if not name.startswith("o")
         ):
             return
         relied = reliance_manifest([compiled.unit.relied])
@@ -229,17 +230,27 @@ class OnDisk:
 def is_known(value: Any, compiled: Compiled) -> bool:
     """Say whether a constant of a pattern program is the same in each process that finds it.
 
-    It is plain, the compiler's or a library's, or what the key and the facts tell from others.
-    Functions of the user's that others are given may read anything.
+    It is plain, the compiler's or a library's, or an object that the facts tell from others: data
+    count by their type there. Functions of the user's that others are given may read anything.
     """
     if isinstance(value, (tuple, frozenset)):
         return all(is_known(one, compiled) for one in value)
     if type(value) in PLAIN or isinstance(value, (np.generic, np.dtype, slice)):
         return True
-    known = {"adcompiler", "adcompiler_rules", *libraries()}
-    if isinstance(value, (type, types.ModuleType)) or not callable(value):
-        return id(value) in compiled.unit.relied.paths or root_of(value) in known
-    return root_module(value) in known
+    is_found = id(value) in compiled.unit.relied.paths
+    if isinstance(value, (type, types.ModuleType)):
+        return is_found or root_of(value) in known_roots()
+    if callable(value):
+        return root_module(value) in known_roots()
+    return root_of(value) in OURS or (is_found and isinstance(type_of(value), t.Static))
+
+
+OURS = frozenset({"adcompiler", "adcompiler_rules"})
+
+
+def known_roots() -> set[str]:
+    """Return the packages whose functions read nothing that may change."""
+    return libraries() | OURS
 
 
 def root_of(value: Any) -> str:

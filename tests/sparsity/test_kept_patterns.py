@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import functools
 import shutil
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -283,6 +281,48 @@ def test_a_process_that_declares_something_finds_patterns_anew(finds: Finds) -> 
         del DECLARED[unknown]
 
 
+def indexed(u, places):
+    return u[places] ** 2
+
+
+class Picking:
+    def __init__(self, places: Any) -> None:
+        self.places = places
+
+    def __call__(self, u: Any) -> Any:
+        return u[self.places] ** 2
+
+
+def around(places):
+    def inner(u):
+        return u[places] ** 2
+
+    def outer(u):
+        return 2.0 * inner(u)
+
+    return outer
+
+
+LONG = np.linspace(1.0, 2.0, 3000)
+
+
+@pytest.mark.parametrize("make", [
+    lambda places: functools.partial(indexed, places=places),
+    lambda places: functools.partial(functools.partial(indexed), places=places),
+    Picking, lambda places: Picking(places).__call__, around,
+    lambda places: lambda u: np.take(u, places) ** 2,
+], ids=["partial", "partial of a partial", "instance", "method", "closure", "lambda"])
+def test_long_arrays_that_differ_in_one_place_are_told_apart(make: Any, finds: Finds) -> None:
+    first, other = np.arange(2000), np.arange(2000)
+    other[1000] = 2500  # which numpy's repr leaves out
+    for wanted in (["pattern"], []):
+        for places in (first, other):
+            derivative = sparse_jacobian(make(places))
+            done = looked_for(finds, lambda d=derivative: d(LONG))
+            assert [one for one in done if one == "pattern"] == wanted
+            assert np.array_equal(np.sort(derivative(LONG).indices), np.sort(places))
+
+
 # -- files and processes ---------------------------------------------------------------------------
 
 
@@ -379,100 +419,3 @@ def test_a_warning_comes_again_and_names_the_line(finds: Finds) -> None:
     for wanted in (["pattern", "coloring"], []):
         with pytest.warns(FullPatternWarning, match=r"u \* np.sum\(u\)"):
             assert looked_for(finds, lambda: sparse_jacobian(summed, kind="row")(u)) == wanted
-
-
-MODEL = """
-import numpy as np
-from helper import step
-
-WIDTH = 2
-
-
-def flow(u):
-    return step(u) ** WIDTH
-
-
-class Mesh:
-    def __init__(self, ends):
-        self.ends = ends
-
-    def residual(self, u):
-        return u[self.ends[:, 1]] * u[self.ends[:, 0]]
-
-
-mesh = Mesh(np.array([[0, 1], [1, 2], [2, 0]]))
-"""
-HELPER = """
-def step(u):
-    return u[1:] - u[:-1]
-"""
-CALLS = """
-import sys
-import numpy as np
-import adcompiler
-from adcompiler import lagrangian, sparse_hessian, sparse_jacobian
-from model import *
-
-u = np.linspace(1.0, 2.0, 6)
-print(sparse_jacobian(flow)(u).toarray().tolist())
-print(sparse_jacobian(mesh.residual)(u).toarray().tolist())
-print(sparse_hessian(lambda u: np.sum(u[:-1] ** 2 * u[1:]))(u).toarray().tolist())
-print(lagrangian(lambda u: np.sum(u**4), flow).hessian(u, np.ones(5)).toarray().tolist())
-print([name for name in (
-    "adcompiler.api.patterns", "adcompiler.frontend.parser", "adcompiler.compile.pipeline",
-    "adcompiler.sparsity.interpreter.machine") if name in sys.modules], file=sys.stderr)
-"""
-
-
-def run(path: Path) -> tuple[str, str]:
-    """Return the matrices that a process computes, and what it loaded to find patterns."""
-    done = started(path)
-    out, errors = done.communicate(timeout=120)
-    assert done.returncode == 0, errors
-    return out, errors
-
-
-def started(path: Path) -> subprocess.Popen[str]:
-    """Return a process that computes matrices, of a program in a file."""
-    places = os.pathsep.join(filter(None, [str(path), os.environ.get("PYTHONPATH")]))
-    return subprocess.Popen(
-        [sys.executable, "-W", "error", str(path / "calls.py")], cwd=path, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": "1"})
-
-
-def written(path: Path, model: str = MODEL, helper: str = HELPER) -> None:
-    """Write the modules of a program."""
-    for name, text in (("model", model), ("helper", helper), ("calls", CALLS)):
-        (path / f"{name}.py").write_text(text, encoding="utf-8")
-
-
-def test_another_process_loads_nothing_that_finds_patterns(tmp_path: Path) -> None:
-    written(tmp_path)
-    first, loaded = run(tmp_path)
-    assert "adcompiler.api.patterns" in loaded
-    assert run(tmp_path) == (first, "[]\n")
-
-
-@pytest.mark.parametrize("model, helper", [
-    (MODEL.replace("[2, 0]", "[2, 1]"), HELPER),
-    (MODEL.replace("u[self.ends[:, 1]]", "u[self.ends[:, 1] + 1]"), HELPER),
-    (MODEL, HELPER.replace("u[1:] - u[:-1]", "u[1:] * u[-1]"))])
-def test_a_changed_text_has_another_pattern(tmp_path: Path, model: str, helper: str) -> None:
-    written(tmp_path)
-    before, _ = run(tmp_path)
-    written(tmp_path, model, helper)
-    after, loaded = run(tmp_path)
-    assert "adcompiler.api.patterns" in loaded
-    assert after != before
-    shutil.rmtree(tmp_path / "cache")
-    assert run(tmp_path)[0] == after
-
-
-def test_several_processes_at_once(tmp_path: Path) -> None:
-    written(tmp_path)
-    done = [process.communicate(timeout=240) for process in [started(tmp_path) for _ in range(3)]]
-    assert len({out for out, _ in done}) == 1
-    assert done[0][0].count("[[") == 4
-    assert run(tmp_path) == (done[0][0], "[]\n")
-    assert not list((tmp_path / "cache").rglob("*.tmp"))

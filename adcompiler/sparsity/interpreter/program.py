@@ -38,7 +38,7 @@ class Program:
     """A function as a pattern program: ``entry`` takes a run, then the function's arguments.
 
     ``origins`` are the places in the user's source of the lines of its text, ``values`` what its
-    constants hold.
+    constants hold: functions and other objects, and under names with ``o`` those only read from.
     """
 
     entry: Callable[..., Any]
@@ -249,7 +249,7 @@ class Writer(Text):
                 if through:
                     return f"{self.machine}.attribute({self.atom(obj)}, {name!r})"
                 if isinstance(obj, Const):
-                    return f"{self.machine}.read_attribute({self.atom(obj)}, {name!r})"
+                    return f"{self.machine}.read_attribute({self.owner(obj)}, {name!r})"
                 return f"{self.atom(obj)}.{name}" if name.isidentifier() else (
                     f"getattr({self.atom(obj)}, {name!r})")
             case Update(obj, steps, value, adds):
@@ -267,6 +267,9 @@ class Writer(Text):
         raise AssertionError(rhs)
 
     def call(self, func: Atom, args: Any, kwargs: Any, through: bool) -> str:
+        if isinstance(func, Const) and func.value is cell_value:
+            function, index = args
+            return f"{self.machine}.read_cell({self.owner(function)}, {self.atom(index)})"
         given = "".join(f"{self.atom(arg)}, " for arg in args)
         named = ", ".join(
             f"**{self.atom(atom)}" if key is None else f"{key!r}: {self.atom(atom)}"
@@ -274,8 +277,6 @@ class Writer(Text):
         )
         if isinstance(func, Const) and isinstance(func.value, Callee):
             return f"{self.machine}.callee({self.constant(func.value)}, ({given}))"
-        if isinstance(func, Const) and func.value is cell_value:
-            return f"{self.machine}.read_cell({given})"
         origins = self.sources.of(*args, *(atom for _, atom in kwargs))
         if origins and isinstance(func, Const):
             return (f"{self.machine}.at_generic({self.atom(func)}, ({given}), {{{named}}}, "

@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Any
 
 from adcompiler.analyses.purity import Purity
-from adcompiler.ir.nodes import Atom, Origin, Star, Var
+from adcompiler.ir.nodes import Atom, Const, Origin, Star, Var
 from adcompiler.sparsity.interpreter.generic import Origins
 from adcompiler.structs import dataclass
 
@@ -42,10 +42,14 @@ class Text:
             return repr(value)
         return self.constant(value)
 
-    def constant(self, value: Any) -> str:
-        key = ("constant", id(value))
+    def owner(self, atom: Atom | Star) -> str:
+        """Return the name of a constant of which no more is done than to read what it holds."""
+        return self.constant(atom.value, "o") if isinstance(atom, Const) else self.atom(atom)
+
+    def constant(self, value: Any, stem: str = "k") -> str:
+        key = (stem, id(value))
         if key not in self.names:
-            self.names[key] = f"k{len(self.names)}"
+            self.names[key] = f"{stem}{len(self.names)}"
             self.values[self.names[key]] = value
         return self.names[key]
 
