@@ -121,14 +121,6 @@ class Derivative(Shown[P], Generic[P, R_co]):
 
     # -- looking inside ------------------------------------------------------------------------
 
-    def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
-        """Return why calls with these arguments are recorded; None if they run compiled code.
-
-        Raises ADError if they are refused.
-        """
-        self.code(*args, **kwargs)
-        return None
-
     def running(self) -> Derivative[..., Any]:
         """Return the derivative whose code is this one's: the one that ran last, if of several."""
         raise NotImplementedError

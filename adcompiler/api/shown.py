@@ -30,6 +30,14 @@ class Shown(Generic[P]):
         """Return the code that computes the derivative at these arguments, or most of it."""
         raise NotImplementedError
 
+    def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
+        """Return why calls with these arguments are recorded; None if they run compiled code.
+
+        Raises ADError if they are refused.
+        """
+        self.code(*args, **kwargs)
+        return None
+
     def last_run(self) -> tuple[Specialisations, Compiled] | None:
         """Return the code that ran last, and whose form it is; None before any call."""
         raise NotImplementedError
@@ -55,8 +63,8 @@ class Shown(Generic[P]):
         The call is made three times: to compile, for the times of lines, and for the bytes that
         Python holds (of all threads). Prints as a table by line of the function, forward pass and
         reverse sweep; ``plot()`` draws it with matplotlib, ``view()`` shows it beside the code.
-        What several lines share is split evenly. Raises ValueError for machine code, which has no
-        lines, ADError for what is refused or recorded, and what the function raises.
+        What several lines share is split evenly. Raises ValueError for machine code and recordings,
+        of which there are no lines, ADError for what is refused, and what the function raises.
         """
         from adcompiler.viewer.listed import listed
         from adcompiler.viewer.profile import profiled
@@ -66,6 +74,10 @@ class Shown(Generic[P]):
         def run() -> None:
             call(*args, **kwargs)
 
+        why = self.why_recorded(*args, **kwargs)
+        if why is not None:
+            raise ValueError(
+                f"{call!r} is recorded in each call, so that there is no code to measure: {why}")
         run()
         s, compiled, _ = self.code(*args, **kwargs)
         found = listed(s, compiled, repr(self)[1:-1])

@@ -335,6 +335,17 @@ def test_rich_draws_a_bar(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -
     print("\r\x1b[K", end="", file=terminal)
 
 
+def test_inside_of_what_is_differentiated_it_changes_nothing(terminal: Terminal) -> None:
+    def outer(x: Any) -> Any:
+        return np.sum(ad.grad(loop, progress=True)(x, 3) ** 2)
+
+    def plain(x: Any) -> Any:
+        return np.sum(ad.grad(loop)(x, 3) ** 2)
+
+    x = np.linspace(0.1, 0.9, 4)
+    assert np.array_equal(ad.grad(outer)(x), ad.grad(plain)(x))
+
+
 def test_progress_is_kept_by_pickles_and_is_in_the_signature() -> None:
     g = pickle.loads(pickle.dumps(ad.grad(loop, progress=True)))
     assert g.options.progress

@@ -109,7 +109,8 @@ def options_of(
     s: Writer, mode: str, args: list[Any], kwargs: dict[str, Atom]
 ) -> Wanted | None:
     """Return what ``grad(f, argnums, has_aux=...)`` asks for, None if compiling does not tell."""
-    options = {key: value for key, value in kwargs.items() if key != "function"}
+    options = {  # what a terminal shows is for calls from outside
+        key: value for key, value in kwargs.items() if key not in ("function", "progress")}
     names = OPTIONS[mode]
     options.update(zip(names, args[1:], strict=False))
     found = {key: known(s, unstar(value)) for key, value in options.items()}
