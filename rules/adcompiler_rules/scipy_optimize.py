@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
+import adcompiler_rules.least_squares
 import adcompiler_rules.own_solvers  # noqa: F401 (registers its rule)
 from adcompiler.rulekit import (
     function_of, gradient_of, implied, non_differentiable, passive, replacement, typed,
