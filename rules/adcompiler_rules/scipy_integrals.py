@@ -17,6 +17,7 @@ from adcompiler_rules.kernels.scipy_trajectories import ends_of
 from adcompiler_rules.followed import followed_integral
 from adcompiler_rules.followed_trajectories import followed_odeint, followed_trajectory
 from adcompiler_rules.ivp_events import events_moved
+from adcompiler_rules.weighted_integrals import weighted_quad
 from adcompiler_rules.trajectories import (
     in_order, integral_pullback, odeint_pullback, run_ivp, trajectory_pullback,
 )
@@ -40,11 +41,18 @@ class Trajectory:
 
 
 @replacement(integrate.quad)
-def quad(func, a, b, args=(), *, epsabs=1.49e-8, epsrel=1.49e-8, limit=50, points=None):
+def quad(
+    func, a, b, args=(), *, epsabs=1.49e-8, epsrel=1.49e-8, limit=50, points=None, weight=None,
+    wvar=None, maxp1=50, limlst=50,
+):
+    given = args if isinstance(args, tuple) else (args,)
+    if weight is not None:
+        return weighted_quad(
+            func, a, b, given, (epsabs, epsrel, limit), weight, wvar, (maxp1, limlst))
+
     def integrand(x, *args):
         return func(x, *args)
 
-    given = args if isinstance(args, tuple) else (args,)
     function = function_of(integrand, (0.0,), given)
     if points is not None:
         points = stop_gradient(points)  # where the integral is broken up does not change it
