@@ -19,7 +19,7 @@ def integral(weight):
 
 
 def exact(p, weight):
-    """Return the integral and its gradient, by those of exp((-rate + i w) t), and of t times that."""
+    """Return the integral and its gradient, by those of exp((-rate + i w) t) and of t times it."""
     rate, w, a, b, size = p
     k = complex(-rate, w)
     part = (lambda z: z.real) if weight == "cos" else (lambda z: z.imag)
