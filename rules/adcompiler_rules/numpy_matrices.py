@@ -23,7 +23,7 @@ class Matrix:
     def __init__(self, data: Any, dtype: Any = None, copy: bool = True) -> None:
         if dtype is not None or isinstance(data, str):
             raise UncoveredError("np.matrix() has a derivative for an array, without dtype=")
-        values = np.array(contents(data))
+        values = np.array(contents(data)) if copy else np.asarray(contents(data))
         if np.ndim(values) > 2:
             raise ValueError("matrix must be 2-dimensional")
         self.A = np.atleast_2d(values)
@@ -39,7 +39,7 @@ class Matrix:
     @property
     def T(self) -> Any:
         """The transpose."""
-        return Matrix(np.transpose(self.A))
+        return Matrix(np.transpose(self.A), None, False)
 
     @property
     def H(self) -> Any:
@@ -55,7 +55,7 @@ class Matrix:
 
     def transpose(self) -> Any:
         """Return the transpose."""
-        return Matrix(np.transpose(self.A))
+        return Matrix(np.transpose(self.A), None, False)
 
     def getA(self) -> Any:
         """Return the array."""
@@ -86,8 +86,8 @@ class Matrix:
         if np.ndim(found) == 0:
             return found
         if np.ndim(found) == 2:
-            return Matrix(found)
-        return Matrix(np.expand_dims(found, 1 if isinstance(place[1], int) else 0))
+            return Matrix(found, None, False)
+        return Matrix(np.expand_dims(found, 1 if isinstance(place[1], int) else 0), None, False)
 
     def __mul__(self, other: Any) -> Any:
         if np.ndim(contents(other)) == 0:
@@ -144,10 +144,10 @@ def contents(other: Any) -> Any:
 
 
 def as_matrix(data: Any, dtype: Any = None) -> Any:
-    """``np.asmatrix``."""
+    """``np.asmatrix``: a matrix of the storage that the argument has."""
     if isinstance(data, np.matrix):
         return data
-    raise UncoveredError("np.asmatrix() shares its argument: np.matrix() has a derivative")
+    return Matrix(data, dtype, False)
 
 
 STAND_FOR[Matrix] = np.matrix

@@ -57,7 +57,6 @@ def test_values_and_derivatives(name):
     lambda x: (np.matrix(x)[:2] * x).sum(),
     lambda x: (np.matrix(x) ** 0.5).sum(),
     lambda x: np.matrix(x[:2]).I.sum(),
-    lambda x: np.asmatrix(x).sum(),
     lambda x: np.matrix(x, dtype=np.float32).sum(),
     lambda x: np.sum(np.multiply(np.matrix(x), x)),
     lambda x: np.sum(x.dot(np.matrix(x))),
@@ -68,3 +67,61 @@ def test_values_and_derivatives(name):
 def test_what_is_not_known(f):
     with pytest.raises((ADError, TypeError)):
         grad(f)(X)
+
+
+def of_fresh(x):
+    M = np.asmatrix(np.outer(x, x) + np.eye(3))
+    return (M * M.T).sum()
+
+
+def written_before(x):
+    y = np.outer(x, x)
+    M = np.asmatrix(y)
+    y[0, 0] = x[2] * 5.0
+    return (M * M).sum()
+
+
+def transpose_of_shared(x):
+    y = np.outer(x, x)
+    M = np.asmatrix(y)
+    T = M.T
+    y[0, 1] = x[2] ** 3
+    return (T * M).sum()
+
+
+def transpose_of_copy(x):
+    y = np.outer(x, x)
+    M = np.matrix(y)
+    T = M.T
+    y[0, 1] = x[2] ** 3
+    return (T * M).sum()
+
+
+def part_of_shared(x):
+    y = np.outer(x, x)
+    M = np.matrix(y, copy=False)
+    rows = M[0:2, :]
+    y[0, 1] = x[2] ** 3
+    return (rows * M).sum()
+
+
+def written_through_array(x):
+    y = np.outer(x, x)
+    M = np.asmatrix(y)
+    A = M.A
+    A[1, 1] = x[0]
+    T = M.T
+    A[0, 2] = x[1]
+    return (T * M).sum() + y[1, 1]
+
+
+@pytest.mark.parametrize("f", [
+    of_fresh, written_before, transpose_of_shared, transpose_of_copy, part_of_shared,
+    written_through_array,
+])
+def test_storage_that_is_shared(f, monkeypatch):
+    monkeypatch.setenv("ADCOMPILER_RECORD", "0")
+    x = np.array([1.2, 0.7, 1.9])
+    value, _ = vjp(f, x)
+    assert value == f(x)
+    agrees(f, x, tol=1e-5)
