@@ -74,11 +74,14 @@ def stored(found, like, shape):
     return kept
 
 
-def as_events(events):
-    """Return event functions in a tuple."""
+def flags_of(events):
+    """Return of each event function whether it is terminal, and in which direction it counts."""
     if events is None:
-        return ()
-    return tuple(events) if isinstance(events, (list, tuple)) else (events,)
+        return []
+    if isinstance(events, (list, tuple)):
+        return [(getattr(event, "terminal", False), getattr(event, "direction", 0))
+                for event in events]
+    return [(getattr(events, "terminal", False), getattr(events, "direction", 0))]
 
 
 def outputs_of(t_eval, times, span, count, status):
@@ -121,17 +124,17 @@ def solve_ivp(
     start = np.asarray(y0) * 1.0
     t0, t1 = t_span
     slope = None if jac is None else function_of(jac, (0.0, start), given)
-    watched = as_events(events)
 
     def event_value(number, t, y, *args):
+        if not isinstance(events, (list, tuple)):
+            return 1.0 * events(t, y, *args)
         value = 0.0
-        for k, event in enumerate(watched):
+        for k, event in enumerate(events):
             if number == k:
                 value = 1.0 * event(t, y, *args)
         return value
 
-    flags = [(getattr(event, "terminal", False), getattr(event, "direction", 0))
-             for event in watched]
+    flags = flags_of(events)
     events_of = None if events is None else function_of(event_value, (0, 0.0, start), given)
     found_t, states, dense, success, status, message, nfev, of_events, end = passive(
         run_ivp, function_of(right_side, (0.0, start), given), (t0, t1), start, method, t_eval,
@@ -153,7 +156,7 @@ def solve_ivp(
             right_side, event_value, times, both[:, count:], given, (events_of, owners),
             (typed(of_events[1], np.zeros(1)), rtol, atol))
         t_events, y_events = (
-            [part[owners == k] for k, _ in enumerate(watched)] for part in at_events)
+            [part[owners == k] for k, _ in enumerate(flags)] for part in at_events)
         y = both[:, :count]
         last = int(of_events[4])
         if last >= 0:

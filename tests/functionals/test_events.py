@@ -151,6 +151,27 @@ def test_backwards_in_time():
     both_modes(f, SWUNG, slopes(f, SWUNG), tol=1e-6)
 
 
+class Oscillator:
+    def __init__(self, rate):
+        self.rate = rate
+
+    def slope(self, t, y):
+        return [y[1], -(self.rate**2) * y[0]]
+
+    def level(self, t, y):
+        return y[0] - 0.1 * self.rate
+
+
+def test_a_method_as_event():
+    def f(p):
+        made = Oscillator(p[0])
+        found = integrate.solve_ivp(
+            made.slope, (0.0, 6.0), [0.5, p[2]], events=made.level, **FINE)
+        return np.sum(found.t_events[0])
+
+    both_modes(f, SWUNG, slopes(f, SWUNG), tol=1e-6)
+
+
 def test_no_event():
     def f(p):
         found = integrate.solve_ivp(

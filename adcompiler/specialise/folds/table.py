@@ -106,6 +106,8 @@ def class_of(s: Writer, atom: Atom) -> type | None:
             return type(value)
         case t.FunctionType():
             return python_types.FunctionType
+        case t.Method(python_types.FunctionType()):
+            return python_types.MethodType
         case t.Unknown():
             return class_of_display(s, atom)
     return None
