@@ -71,6 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--fresh", action="store_true", help="also time first calls in processes")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--plot", metavar="FILE")
+    parser.add_argument("--chart", metavar="FILE", help="draw the times of each program")
     parser.add_argument("--markdown", metavar="FILE", help="write the page of results")
     parser.add_argument("--read", nargs="+", default=[], metavar="FILE",
                         help="measure nothing: report the results in files of JSON")
@@ -123,6 +124,8 @@ def shown(data: dict[str, Any], options: argparse.Namespace) -> int:
         report.write_page(data, options.markdown)
     if options.plot:
         report.plot(data, options.plot)
+    if options.chart:
+        report.chart(data, options.chart)
     return 0
 
 

@@ -240,3 +240,41 @@ def plot(data: dict[str, Any], path: str) -> None:
     axes.legend()
     figure.savefig(path)
     pyplot.close(figure)
+
+
+MARKS = {
+    "best": ("adcompiler", "o", "#1f6feb"), "JAX": ("JAX, compiled", "s", "#c2571a"),
+    "PyTorch": ("PyTorch", "D", "#b0185f"), "autograd": ("autograd", "^", "#8a3ffc"),
+    "NumPy by hand": ("by hand, NumPy", "|", "#1f2328"),
+    "numba by hand": ("by hand, numba", "x", "#1f2328"), "primal": ("the function", ".", "#8b949e"),
+}
+"""What a chart shows: the name of each engine, its mark and its color."""
+
+
+def chart(data: dict[str, Any], path: str) -> None:
+    """Draw the time of each gradient, ours and others', a row for each program."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    rows = data["results"]
+    with pyplot.rc_context({"svg.hashsalt": "chart", "svg.fonttype": "none", "font.size": 9}):
+        figure, axes = pyplot.subplots(figsize=(8.6, 0.42 * len(rows) + 1.3), layout="constrained")
+        for name, (label, mark, color) in MARKS.items():
+            points = [
+                (row["seconds"] | {"best": best(row["seconds"])}).get(name) for row in rows]
+            there = [(taken, -i) for i, taken in enumerate(points) if taken is not None]
+            if there:
+                axes.plot(*zip(*there, strict=True), mark, color=color, label=label,
+                          markersize=8 if name == "best" else 6, zorder=3 if name == "best" else 2)
+        axes.set(xscale="log", xlabel="time of one gradient")
+        axes.set_yticks([-i for i in range(len(rows))],
+                        [f"{row['program'].replace('_', ' ')}, {row['size']}" for row in rows])
+        axes.xaxis.set_major_formatter(lambda seconds, _: readable(seconds))
+        axes.grid(axis="x", linewidth=0.4)
+        axes.grid(axis="y", linewidth=0.4, linestyle=":")
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        figure.legend(loc="outside upper center", ncols=4, frameon=False)
+        figure.savefig(path, metadata={"Date": None})
+        pyplot.close(figure)

@@ -14,6 +14,7 @@ from adcompiler import hvp
 from adcompiler.errors import ADError
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.testing import rule_function, rule_name, sample_calls
+from tests.rules.kinds import draws
 from tests.lanes import one_in
 from tests.rules.shares import OURS, share
 from tests.rules.test_compiled_rules import (
@@ -73,7 +74,8 @@ def problems_of(rule: Any) -> Iterator[str]:
 
 
 RULES = [rule for rule in REGISTRY.rules() if rule_name(rule) not in (
-    "adcompiler.runtime.containers.append", "adcompiler.runtime.functionals.symmetric")]
+    "adcompiler.runtime.containers.append", "adcompiler.runtime.functionals.symmetric"
+) and not draws(rule)]
 
 
 @pytest.mark.parametrize("rule", one_in(9, share(RULES, 30)), ids=rule_name)

@@ -30,7 +30,7 @@ import adcompiler
 import adcompiler_rules
 from adcompiler import vjp
 from tests.lanes import some_of_each
-from tests.rules.kinds import draws, kinds
+from tests.rules.kinds import kinds
 from tests.rules.updates import DESTRUCTIVE
 from adcompiler.dispatch import as_real
 from adcompiler.ops.homes import public_place
@@ -343,7 +343,7 @@ def cotangent_difference(actual, expected, x):
 # --- the tests ------------------------------------------------------------------------------------
 
 RULES = [
-    rule for rule in REGISTRY.rules() if rule.function not in DESTRUCTIVE and not draws(rule)]
+    rule for rule in REGISTRY.rules() if rule.function not in DESTRUCTIVE]
 ALIASES = [
     pytest.param(other, function, id=f"{rule_name_of(other)} -> {rule_name_of(function)}")
     for other, function in REGISTRY.aliases() if REGISTRY.has_rules(function)

@@ -15,6 +15,7 @@ from adcompiler import grad
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.comparison import kind_difference, numbers, short
 from adcompiler.rulekit.testing import rule_function, rule_name, sample_calls
+from tests.rules.kinds import draws
 from tests.lanes import one_in
 from tests.rules.shares import share
 from tests.rules.test_compiled_rules import (
@@ -64,7 +65,7 @@ def problems_of(rule: Any, call: Any) -> list[str]:
 
 RULES = [
     rule for rule in REGISTRY.rules() if rule_name(rule) not in NO_SAMPLES
-    and not rule_name(rule).startswith("adcompiler.runtime.kinks.")
+    and not rule_name(rule).startswith("adcompiler.runtime.kinks.") and not draws(rule)
 ]
 
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.special as sc
 
 from tests.lanes import some_of_each
-from tests.rules.kinds import draws, kinds
+from tests.rules.kinds import kinds
 from tests.rules.updates import DESTRUCTIVE
 from adcompiler.ops.homes import ENTRY_POINT_GROUP
 from adcompiler.rulekit import REGISTRY
@@ -17,7 +17,7 @@ from adcompiler.rulekit.testing import check_rule, rule_name, sample_calls
 
 # What writes into its argument is tested where it is used: in the loops of compiled code.
 RULES = [
-    rule for rule in REGISTRY.rules() if rule.function not in DESTRUCTIVE and not draws(rule)]
+    rule for rule in REGISTRY.rules() if rule.function not in DESTRUCTIVE]
 
 
 def inverts(function: object) -> bool:

@@ -24,7 +24,6 @@ from adcompiler.rulekit.comparison import inner, is_inexact, map_leaves, numbers
 from adcompiler.rulekit.samples import rule_name, sample_calls
 from adcompiler.rulekit.testing import _Case, _move, _random_cotangent, _random_direction
 from tests.lanes import one_in
-from tests.rules.kinds import draws
 from tests.rules.shares import OURS
 from tests.rules.updates import DESTRUCTIVE
 from tests.together import each
@@ -113,7 +112,6 @@ items of ``k`` by a mask of the shape of all that are given."""
 RULES = [
     rule for rule in REGISTRY.rules()
     if rule.function not in DESTRUCTIVE and not rule_name(rule).startswith(OURS)
-    and not draws(rule)
     and not any(part in rule_name(rule) for part in HANG)
 ]
 
