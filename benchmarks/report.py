@@ -179,12 +179,45 @@ def first_calls(results: list[dict[str, Any]]) -> Iterator[tuple[str, ...]]:
             yield (name, *(readable(c[len(c) // 2]) for c in columns), str(len(rows)))
 
 
+def conclusions(results: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what the numbers say in sentences: beside JAX, beside code by hand, where we lose."""
+    def against(families: Sequence[str], other: str) -> str:
+        found = [(value, row) for row in results if row["class"] in families
+                 and (value := ratio(row, "best", other)) is not None]
+        if not found:
+            return "not measured"
+        least, row = min(found, key=lambda pair: pair[0])
+        return (f"{mean([value for value, _ in found]):.1f} times as fast (least: {least:.2g}, of "
+                f"`{row['program']}` at size {row['size']})")
+
+    yield (
+        "Beside compiled JAX the better of our backends is, as a geometric mean, "
+        f"{against(('scalars', 'loops'), 'JAX')} in scalar formulas and loops over elements, "
+        f"{against(('stencils',), 'JAX')} in stencils and time steppers, "
+        f"{against(('arrays',), 'JAX')} in programs of whole arrays, "
+        f"{against(('matrices',), 'JAX')} in dense Jacobians and Hessians."
+    )
+    every = tuple(CLASSES)
+    yield (
+        f"Beside adjoints by hand in NumPy it is {against(every, 'NumPy by hand')}, beside loops "
+        f"by hand that numba compiles {against(every, 'numba by hand')}; sparse derivatives are "
+        f"{against(('sparse',), 'asdex')} beside asdex, {against(('sparse',), 'CasADi')} beside "
+        "CasADi."
+    )
+    behind = worst(results, 3)
+    yield "It is furthest behind in " + ", ".join(
+        f"`{program}` at size {size} ({value} of {engine})" for value, program, size, engine
+        in behind) + "."
+
+
 def write_page(data: dict[str, Any], path: str) -> None:
     """Write the page of results."""
     made = data["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
     page = [
         "# Performance",
+        *conclusions(data["results"]),
+        "![times of gradients, a row for each program](_static/speed.svg)",
         f"This page is written by `{data['command']}`, with `--markdown docs/performance.md`.",
         f"Measured on one core of {made['cpu']} ({made['cores']} cores, {made['system']}), Python "
         f"{made['python']}, {versions}.",

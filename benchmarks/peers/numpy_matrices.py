@@ -17,11 +17,11 @@ def chained(x):
     data = np.empty(3 * n - 2)
     data[0::3] = diagonal
     data[1::3] = data[2::3] = -400.0 * x[:-1]
-    return sp.csr_array((data, *tridiagonal(n)), shape=(n, n))
+    return sp.csr_array((data, *three_diagonals(n)), shape=(n, n))
 
 
 @functools.cache
-def tridiagonal(n):
+def three_diagonals(n):
     """Return columns and row starts of the three diagonals of an n x n matrix."""
     made = sp.diags_array([np.ones(n - 1), np.ones(n), np.ones(n - 1)], offsets=[-1, 0, 1]).tocsr()
     return made.indices, made.indptr
