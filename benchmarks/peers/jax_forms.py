@@ -60,7 +60,7 @@ def rosenbrock(x):
     return summed(lambda i: 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2, len(x) - 1)
 
 
-rosenbrock_hessian_loop = chained_loop = rosenbrock
+rosenbrock_hessian_loop = rosenbrock
 
 
 def recurrence(x, a):
@@ -328,3 +328,7 @@ def elements(u, corners, area):
     k = (1.0 + gx * gx + gy * gy) * area
     parts = jnp.stack([-(gx + gy) * k, gx * k, gy * k], axis=1)
     return jnp.zeros(u.shape[0]).at[corners].add(parts)
+
+
+def chained_loop(x):
+    return ((1.0 - x[:-1]) ** 2 + 100.0 * (x[1:] - x[:-1] ** 2) ** 2).sum()
