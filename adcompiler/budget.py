@@ -173,6 +173,9 @@ def together() -> Iterator[None]:
 _worker = threading.local()
 _raised = threading.Lock()
 _limits: list[int] = []
+"""What the limit of recursion was when each of those came who have raised it."""
+_raised_to: list[int] = []
+"""The limit that was set last, by any of them."""
 _thresholds: list[tuple[int, int, int]] = []
 
 
@@ -251,14 +254,15 @@ def recursion(limit: int) -> Iterator[None]:
     """Let functions call one another ``limit`` deep; the last to leave restores what was."""
     with _raised:
         _limits.append(sys.getrecursionlimit())
-        sys.setrecursionlimit(max(limit, _limits[0]))
+        _raised_to[:] = [max(limit, _limits[-1])]
+        sys.setrecursionlimit(_raised_to[0])
     try:
         yield
     finally:
         with _raised:
             before = _limits[0] if len(_limits) == 1 else None
             _limits.pop()
-            if before is not None and sys.getrecursionlimit() == max(limit, before):
+            if before is not None and [sys.getrecursionlimit()] == _raised_to:
                 sys.setrecursionlimit(before)  # unless somebody else has set it since
 
 

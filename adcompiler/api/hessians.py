@@ -38,7 +38,6 @@ from adcompiler.errors import (
 )
 from adcompiler.record.entry import explained
 from adcompiler.runtime import own
-from adcompiler.specialise.calls.random_draws import drawing_again
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
@@ -323,7 +322,9 @@ class Rows:
             yield i, index, row(direction)
             latest = self.second.specialisations.latest
             if latest is not None and latest.report.get("draws") and size_of(values) > 1:
-                raise RunsAgainError([drawing_again(self.gradient.primal)])
+                from adcompiler.specialise.calls import random_draws  # loads the compiler
+
+                raise RunsAgainError([random_draws.drawing_again(self.gradient.primal)])
 
     def many(
         self, args: tuple[Any, ...], values: list[Any]

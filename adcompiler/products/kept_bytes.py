@@ -234,9 +234,11 @@ class KeptBytes:
             return self.trips(self.collected[iterable][0])
         if isinstance(iterable, Const) and isinstance(iterable.value, (tuple, list, range)):
             return Sum.number(len(iterable.value))
-        if is_call_of(made, reversed):
+        if is_call_of(made, reversed) and made.args:
             return self.count(unstar(made.args[0]), origin)
-        if is_call_of(made, range):
+        if is_call_of(made, range) and made.args and not any(
+            isinstance(one, Star) for one in made.args
+        ):
             first, last, *step = (Sum.number(0), *map(self.value, map(unstar, made.args)))[
                 1 if len(made.args) > 1 else 0:]
             if not step:

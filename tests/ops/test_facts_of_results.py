@@ -240,7 +240,7 @@ def test_what_gives_text_or_reads_it_is_said_to(name):
 MUTATING = frozenset({
     "append", "pop", "extend", "clear", "insert", "update", "fill", "remove", "sort", "reverse",
 })
-INTERNAL = frozenset({"advance", "at_zero", "guarded", "name_module"})
+INTERNAL = frozenset({"advance", "at_zero", "counting", "guarded", "name_module"})
 """Functions of the runtime that others there call with what they own, and emitted code does not."""
 
 

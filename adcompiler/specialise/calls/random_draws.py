@@ -16,6 +16,7 @@ from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Const
 from adcompiler.runtime.draws import COPIES
+from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.unit import Unit
 
@@ -59,9 +60,15 @@ def type_of_making(
     return None
 
 
+@unless_it_raises(False)
+def is_of_generator(function: Any) -> bool:
+    """Say whether a function is a method of a certain generator."""
+    return isinstance(getattr(function, "__self__", None), DRAWING)
+
+
 def draws(unit: Unit, atom: Atom) -> bool:
     """Say whether a value is a random generator, or a method of one."""
-    if isinstance(atom, Const) and isinstance(getattr(atom.value, "__self__", None), DRAWING):
+    if isinstance(atom, Const) and is_of_generator(atom.value):
         return True
     made = unit.definition(atom)
     owners = [unit.type(atom), *([unit.type(made.obj)] if isinstance(made, Attribute) else [])]

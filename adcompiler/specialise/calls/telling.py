@@ -12,6 +12,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Var
 from adcompiler.ops.homes import root_module
 from adcompiler.runtime import unpack
+from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.specialise.writer import Writer
 
 TELL = frozenset({
@@ -33,6 +34,7 @@ def is_told(s: Writer, called: Atom) -> bool:
     return False
 
 
+@unless_it_raises(False)
 def tells(function: Any) -> bool:
     """Say whether a function of Python is one of these packages."""
     return callable(function) and root_module(function) in TELL and not isinstance(function, type)
