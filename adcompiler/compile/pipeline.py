@@ -20,7 +20,7 @@ from adcompiler.budget import Budget
 from adcompiler.compile.applied import applied, types_of
 from adcompiler.compile.backends import BACKENDS, check_worth
 from adcompiler.compile.prepared import (
-    raising_kept, with_aggregates_apart, with_lengths_in_front,
+    raising_kept, with_aggregates_apart, with_lengths_in_front, with_rows_apart,
 )
 from adcompiler.compile.modes import MODES, Form
 from adcompiler.compile.nested import derive
@@ -391,7 +391,7 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     mode = MODES[request.mode]
     if mode.returns_value or mode.takes_aux:
         typed = raising_kept(unit, typed, mode.returns_value and not request.alone)
-    typed = with_lengths_in_front(unit, with_aggregates_apart(unit, typed))
+    typed = with_rows_apart(unit, with_lengths_in_front(unit, with_aggregates_apart(unit, typed)))
     typed = changed_everywhere(unit, typed, with_squares)
     left = () if mode.has_effects else typed.params
     unit.derivatives.acts = has_effects(unit, Block(typed.statements)) or any(

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from adcompiler.ir.nodes import Block
 from adcompiler.optimise.aggregates import taken_apart
+from adcompiler.optimise.carried_rows import with_rows_copied
 from adcompiler.optimise.lengths import lengths_in_front
 from adcompiler.optimise.raising import with_raising_kept
 from adcompiler.products.specialised import Typed, changed_everywhere
@@ -47,3 +48,15 @@ def with_aggregates_apart(unit: Unit, typed: Typed) -> Typed:
 def with_lengths_in_front(unit: Unit, typed: Typed) -> Typed:
     """Return a function, and let those it calls be, with lengths read in front of loops."""
     return changed_everywhere(unit, typed, lengths_in_front)
+
+
+def with_rows_apart(unit: Unit, typed: Typed) -> Typed:
+    """Return a function, and let those it calls be, whose loops copy rows, not whole arrays."""
+    for callee in unit.calls.callees.values():
+        if callee.function is not None:
+            body = callee.function.body
+            statements = with_rows_copied(unit, body.statements, body.yields)
+            callee.function = replace(callee.function, body=replace(body, statements=statements))
+    read = [typed.value, *(one.final for one in typed.written), *(
+        one.copies for one in typed.written if one.copies is not None)]
+    return replace(typed, statements=with_rows_copied(unit, typed.statements, read))

@@ -36,6 +36,7 @@ REASONS = {
     "ir/visit.py": (3, "a branch written as `and` or `or`; all loops of a block"),
     "optimise/aggregates.py": (5, "branches and loops hand on parts of what is taken apart"),
     "optimise/branches.py": (2, "branches are joined"),
+    "optimise/carried_rows.py": (3, "loops carry arrays; no other kind of region is looked into"),
     "optimise/common_subexpressions.py": (2, "branches of numbers are compared"),
     "optimise/dead_code.py": (2, "an empty branch goes, a loop by its carried values"),
     "optimise/lengths.py": (1, "what is read in front of a loop"),
