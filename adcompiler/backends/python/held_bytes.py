@@ -154,7 +154,8 @@ class HeldBytes(KeptBytes):
         if atom in self.handed:
             loop, i = self.handed[atom]
             last = loop.next_values()[i]
-            return self.stored(last if last is not loop.params[i] else loop.inits[i], visited)
+            is_first = last is loop.params[i] or last in visited  # it is what the loop writes into
+            return self.stored(loop.inits[i] if is_first else last, visited)
         if atom in self.items:
             return self.item_of(*self.items[atom], visited)
         type_, made = self.unit.type(atom), self.unit.definition(atom)

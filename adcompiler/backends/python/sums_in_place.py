@@ -123,7 +123,9 @@ class SumsInPlace:
                 atom for atom in uses.counts[position]
                 if atom in owned and uses.is_last(atom, position)
             }
-            if isinstance(statement, Loop):
+            if isinstance(statement, Loop):  # each iteration may read what goes into the first
+                inside = [var for one in blocks_of(statement) for var in free_variables(one)]
+                mine -= {*inside, *self.fusion.read_through(inside)}
                 owned |= self.loop(statement, mine)
             elif isinstance(statement, If):
                 owned |= self.branch(statement, {
