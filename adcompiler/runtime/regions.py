@@ -24,7 +24,7 @@ class Undifferentiated(contextlib.nullcontext[None]):
 
 
 def told(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-    """Call a function of which nobody reads the result: it logs, warns or draws."""
+    """Call a function of which nobody reads the result: it logs or warns."""
     function(*args, **kwargs)
 
 

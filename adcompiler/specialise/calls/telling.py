@@ -1,7 +1,8 @@
-"""Calls that only tell or show something: of loggers, of what draws, warnings.
+"""Calls that only tell something: of loggers, and warnings.
 
 Where nothing reads what such a call returns it is made as it stands, with the values at hand, and
-what is called is not opened. It has no derivative.
+what is called is not opened. It has no derivative. What draws is none of these: limits of axes and
+data of lines can be read back.
 """
 
 from __future__ import annotations
@@ -15,11 +16,8 @@ from adcompiler.runtime import unpack
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.specialise.writer import Writer
 
-TELL = frozenset({
-    "_warnings", "bokeh", "logging", "loguru", "matplotlib", "mpl_toolkits", "plotly", "rich",
-    "seaborn", "structlog", "warnings",
-})
-"""Packages whose functions write, or draw, and do not change what they are given."""
+TELL = frozenset({"_warnings", "logging", "loguru", "structlog", "warnings"})
+"""Packages whose functions write text, and do not change what they are given."""
 
 
 def is_told(s: Writer, called: Atom) -> bool:
