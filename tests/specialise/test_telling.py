@@ -113,3 +113,95 @@ def test_what_is_read_back_of_a_drawing_has_a_derivative():
     with pytest.raises(ADError):
         grad(read_back, fallback="refuse")(X)
     pyplot.close("all")
+
+
+class Keeping(logging.Handler):
+    def __init__(self):
+        super().__init__()
+        self.kept = []
+
+    def emit(self, record):
+        self.kept.append(record.args)
+
+
+KEEPING = Keeping()
+
+
+@pytest.fixture
+def kept():
+    logger = logging.getLogger("tests.telling.kept")
+    logger.setLevel(logging.DEBUG)
+    KEEPING.kept.clear()
+    yield logger
+    logger.removeHandler(KEEPING)
+    KEEPING.kept.clear()
+
+
+def logged_and_read(x):
+    logging.getLogger("tests.telling.kept").info("energy %s", np.sum(x**2))
+    return KEEPING.kept[-1][0] * 2.0 if KEEPING.kept else np.sum(x)
+
+
+@pytest.mark.records
+@pytest.mark.filterwarnings("ignore::adcompiler.errors.RecordedWarning")
+@pytest.mark.parametrize("slope", [
+    lambda: grad(logged_and_read)(X).sum(), lambda: jvp(logged_and_read, (X,), (np.ones(3),))[1],
+])
+def test_handlers_of_the_user_may_keep_what_is_logged(kept, slope):
+    assert slope() == 3.0  # by compiled code: no handler but those of the libraries
+    kept.addHandler(KEEPING)
+    assert slope() == 24.0
+    with pytest.raises(ADError):
+        grad(logged_and_read, fallback="refuse")(X)
+
+
+class Told(UserWarning):
+    def __init__(self, value):
+        super().__init__("told")
+        self.value = value
+
+
+def warned_and_read(x):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.warn(Told(np.sum(x**2)), stacklevel=2)
+    return caught[0].message.value * 2.0
+
+
+def raised_and_read(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            warnings.warn(Told(np.sum(x**2)), stacklevel=2)
+        except Told as told:
+            return told.value * 2.0
+    return 0.0
+
+
+@pytest.mark.parametrize("f", [warned_and_read, raised_and_read])
+def test_warnings_of_the_users_classes_may_keep_values(f):
+    for backend in ("python", "record"):
+        with pytest.raises(ADError, match="warn"):
+            grad(f, backend=backend)(X)
+
+
+class Library:
+    """Does as loggers of other packages: passes on what it is given."""
+
+    def __init__(self):
+        self.kept = []
+
+    def info(self, event, **values):
+        self.kept.append(values)
+
+
+def test_other_loggers_are_opened(monkeypatch):
+    monkeypatch.setattr(Library, "__module__", "structlog.lib")
+    monkeypatch.setattr(Library.info, "__module__", "structlog.lib")
+    logger = Library()
+
+    def logged(x):
+        logger.info("energy", value=np.sum(x**2))
+        return logger.kept[-1]["value"] * 2.0
+
+    assert grad(logged)(X).tolist() == [4.0, 8.0, 12.0]

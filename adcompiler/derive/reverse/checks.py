@@ -184,8 +184,9 @@ def check_unseen(
 
 
 def keeps_values(type_: t.Type) -> bool:
-    """Say whether values of a type are objects in which a method may keep what it is given."""
-    return isinstance(type_, t.Object) and not t.is_constant_class(type_.cls)
+    """Say whether values of a type may be objects in which a method keeps what it is given."""
+    return isinstance(type_, t.Unknown) or (
+        isinstance(type_, t.Object) and not t.is_constant_class(type_.cls))
 
 
 def check_callee(s: Specialiser, callee: Callee, given: list[bool], origin: Origin) -> None:

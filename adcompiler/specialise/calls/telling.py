@@ -1,18 +1,22 @@
 """Calls that only tell something: of loggers, and warnings.
 
 Where nothing reads what such a call returns it is made as it stands, with the values at hand, and
-what is called is not opened. It has no derivative. What draws is none of these: limits of axes and
-data of lines can be read back.
+what is called is not opened. It has no derivative. So a value that may carry one is given to none
+that may keep it where the program could read it back: neither to a warning of a class of the
+user's own, nor to loggers of other packages, nor where a handler or filter is the user's own. What
+draws is none of these: limits of axes and data of lines can be read back.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Var
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Var, unstar
 from adcompiler.ops.homes import root_module
 from adcompiler.runtime import unpack
+from adcompiler.runtime.handlers import Logs, logs_are_text
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.specialise.writer import Writer
 
@@ -20,16 +24,38 @@ TELL = frozenset({"_warnings", "logging", "loguru", "structlog", "warnings"})
 """Packages whose functions write text, and do not change what they are given."""
 
 
-def is_told(s: Writer, called: Atom) -> bool:
-    """Say whether a function, or method, is one of these packages."""
+def is_told(s: Writer, call: Call, env: Mapping[Var, Atom]) -> bool:
+    """Say whether a call is of a function, or method, of these packages, and gives it text alone.
+    """
+    function: Any = None
+    called = s.value(call.func, env)
     match called, s.unit.type(called), s.unit.definition(called):
-        case Const(function), _, _:
-            return tells(function)
+        case Const(value), _, _:
+            function = value
         case _, t.Method(descriptor), _:
-            return tells(descriptor)
+            function = descriptor
         case _, t.Unknown(), Attribute(Var() as obj):
-            return is_made_by_them(s, obj)
-    return False
+            function = maker(s, obj)
+    return tells(function) and may_be_told(s, function, [
+        s.value(unstar(arg), env) for arg in (*call.args, *(arg for _, arg in call.kwargs))
+    ])
+
+
+def may_be_told(s: Writer, function: Any, values: Iterable[Atom]) -> bool:
+    """Say whether no value that may carry a derivative is given to what may keep it."""
+    if not any(t.may_vary(s.unit.type(value)) for value in values):
+        return True
+    writes = logs(function) and Logs.state is logs_are_text
+    if writes:
+        s.unit.relied.static(Logs.state, (("live", Logs), ("attr", "state")))
+    return writes
+
+
+@unless_it_raises(False)
+def logs(function: Any) -> bool:
+    """Say whether a function is one of ``logging``, or a method of its loggers: not of adapters."""
+    owner, _, _ = function.__qualname__.rpartition(".")
+    return root_module(function) == "logging" and owner in ("", "Logger")
 
 
 @unless_it_raises(False)
@@ -38,16 +64,16 @@ def tells(function: Any) -> bool:
     return callable(function) and root_module(function) in TELL and not isinstance(function, type)
 
 
-def is_made_by_them(s: Writer, value: Atom) -> bool:
-    """Say whether a value is known to be, or to be a part of, what one of them returned."""
+def maker(s: Writer, value: Atom) -> Any:
+    """Return the function that is known to have returned a value, or what the value is part of."""
     match s.unit.definition(value):
         case Item(Var() as obj) | Attribute(Var() as obj):
-            return is_made_by_them(s, obj)
+            return maker(s, obj)
         case Call(Const(function), (Var() as obj, *_)) if function is unpack:
-            return is_made_by_them(s, obj)
+            return maker(s, obj)
         case Call(Const(function)):
-            return tells(function)
-    return False
+            return function
+    return None
 
 
-__all__ = ["TELL", "is_told", "tells"]
+__all__ = ["TELL", "is_told", "may_be_told", "tells"]
