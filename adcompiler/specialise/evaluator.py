@@ -90,7 +90,7 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
                 and env[variable] not in self.unit.unsure
             ):
                 pass  # emitted code says itself where a value may be missing; None is one
-            case Do(Call(func, args, kwargs) as call, origin) if is_told(self, call, env):
+            case Do(Call(func, args, kwargs), origin) if is_told(self, self.value(func, env)):
                 values, named = self.arguments(args, kwargs, env, origin, func)
                 parts = [self.value(func, env), *values]
                 self.out.append(Do(plain_call(Const(told), parts, named), origin))

@@ -16,7 +16,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Do, Let, Origin, Rhs, Var, unstar
 from adcompiler.ir.visit import walk
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.runtime import note_value, noted_value, own, store_global
+from adcompiler.runtime import note_value, noted_value, own, store_global, told
 from adcompiler.runtime.records import is_opaque_class, is_record_class
 from adcompiler.runtime.unknown_calls import call_on_copies
 from adcompiler.signatures import signature as signature_of
@@ -24,6 +24,7 @@ from adcompiler.specialise.calls.constructors import assigning_line
 from adcompiler.specialise.calls.libraries import is_standard
 from adcompiler.specialise.calls.missing import may_write, missing_rule
 from adcompiler.specialise.calls.sparse_matrices import refuse_whole
+from adcompiler.specialise.calls.telling import may_keep_told
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.unknowns import (
     may_keep, missing_of_unknown, with_rule_for_caller,
@@ -144,7 +145,8 @@ def check_unseen(
     if not isinstance(rhs, Call):
         return
     operands = (*map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs))
-    if not any(atom in varied for atom in operands):
+    given = [atom for atom in operands if atom in varied]
+    if not given:
         return
     if not isinstance(rhs.func, Const):
         check_unseen_method(s, rhs.func, origin, target)
@@ -156,6 +158,13 @@ def check_unseen(
             check_unseen_method(s, inner, origin, target)
             return
         function = inner.value
+    if function is told:
+        if may_keep_told(s, unstar(rhs.args[0]), given):
+            s.reject(
+                origin, "what is told here of a differentiated value may be kept as it is, and be "
+                "read back: by a handler, filter or formatter of logging, a warning or a logger of "
+                "a class that is not known", "tell text: an f-string, `str(x)`", "array-writes")
+        return
     if function is store_global:
         check_store(s, varied, rhs, origin)
         return

@@ -30,7 +30,7 @@ from adcompiler.specialise.calls.callees import (
     GIVEN, MAX_CALLS, MAX_DEPTH, call_compiled, parts_of_function,
 )
 from adcompiler.specialise.calls.libraries import is_library, may_be_tried, works_on_programs
-from adcompiler.specialise.calls.telling import may_be_told, tells
+from adcompiler.specialise.calls.telling import may_keep_told, tells
 from adcompiler.specialise.dead_carries import without_dead_carries
 from adcompiler.specialise.early import made_by_now
 from adcompiler.specialise.storage.state import State
@@ -55,7 +55,9 @@ def call_python(
     in_rule = s.in_rule
     path = None if function in s.unit.derivatives.emitted else s.unit.relied.path_of(function)
     values = [unstar(value) for value in (*args, *kwargs.values())]
-    if is_foreign(function) or (tells(function) and may_be_told(s, function, values)) or (
+    if is_foreign(function) or (
+        tells(function) and not may_keep_told(s, func, values)
+    ) or (
         works_on_programs(function) and not any(t.may_vary(s.unit.type(a)) for a in values)
     ):
         return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)

@@ -9,11 +9,11 @@ draws is none of these: limits of axes and data of lines can be read back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Var, unstar
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Var
 from adcompiler.ops.homes import root_module
 from adcompiler.runtime import unpack
 from adcompiler.runtime.handlers import Logs, logs_are_text
@@ -24,31 +24,31 @@ TELL = frozenset({"_warnings", "logging", "loguru", "structlog", "warnings"})
 """Packages whose functions write text, and do not change what they are given."""
 
 
-def is_told(s: Writer, call: Call, env: Mapping[Var, Atom]) -> bool:
-    """Say whether a call is of a function, or method, of these packages, and gives it text alone.
-    """
-    function: Any = None
-    called = s.value(call.func, env)
+def is_told(s: Writer, called: Atom) -> bool:
+    """Say whether a function, or method, is one of these packages."""
+    return tells(function_of(s, called))
+
+
+def function_of(s: Writer, called: Atom) -> Any:
+    """Return the function that is called, or the one that returned the object of the method."""
     match called, s.unit.type(called), s.unit.definition(called):
         case Const(value), _, _:
-            function = value
+            return value
         case _, t.Method(descriptor), _:
-            function = descriptor
+            return descriptor
         case _, t.Unknown(), Attribute(Var() as obj):
-            function = maker(s, obj)
-    return tells(function) and may_be_told(s, function, [
-        s.value(unstar(arg), env) for arg in (*call.args, *(arg for _, arg in call.kwargs))
-    ])
+            return maker(s, obj)
+    return None
 
 
-def may_be_told(s: Writer, function: Any, values: Iterable[Atom]) -> bool:
-    """Say whether no value that may carry a derivative is given to what may keep it."""
+def may_keep_told(s: Writer, called: Atom, values: Iterable[Atom]) -> bool:
+    """Say whether a value that may carry a derivative is given to what may keep it."""
     if not any(t.may_vary(s.unit.type(value)) for value in values):
+        return False
+    if not logs(function_of(s, called)):
         return True
-    writes = logs(function) and Logs.state is logs_are_text
-    if writes:
-        s.unit.relied.static(Logs.state, (("live", Logs), ("attr", "state")))
-    return writes
+    state = s.unit.relied.static(Logs.state, (("live", Logs), ("attr", "state")))
+    return state.value is not logs_are_text
 
 
 @unless_it_raises(False)
@@ -76,4 +76,4 @@ def maker(s: Writer, value: Atom) -> Any:
     return None
 
 
-__all__ = ["TELL", "is_told", "may_be_told", "tells"]
+__all__ = ["TELL", "is_told", "may_keep_told", "tells"]
