@@ -181,7 +181,7 @@ def raised_and_read(x):
 @pytest.mark.parametrize("f", [warned_and_read, raised_and_read])
 def test_warnings_of_the_users_classes_may_keep_values(f):
     for backend in ("python", "record"):
-        with pytest.raises(ADError, match="warn|told"):
+        with pytest.raises(ADError, match=r"warn|told"):
             grad(f, backend=backend)(X)
 
 
