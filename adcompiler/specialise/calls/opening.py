@@ -55,10 +55,9 @@ def call_python(
     in_rule = s.in_rule
     path = None if function in s.unit.derivatives.emitted else s.unit.relied.path_of(function)
     values = [unstar(value) for value in (*args, *kwargs.values())]
-    if is_foreign(function) or (
+    varies = any(t.may_vary(s.unit.type(value)) for value in values)
+    if is_foreign(function) or (works_on_programs(function) and not varies) or (
         tells(function) and not may_keep_told(s, func, values)
-    ) or (
-        works_on_programs(function) and not any(t.may_vary(s.unit.type(a)) for a in values)
     ):
         return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
     try:
