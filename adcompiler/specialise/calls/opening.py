@@ -54,11 +54,7 @@ def call_python(
     """Write a call of a function written in Python."""
     in_rule = s.in_rule
     path = None if function in s.unit.derivatives.emitted else s.unit.relied.path_of(function)
-    values = [unstar(value) for value in (*args, *kwargs.values())]
-    varies = any(t.may_vary(s.unit.type(value)) for value in values)
-    if is_foreign(function) or (works_on_programs(function) and not varies) or (
-        tells(function) and not may_keep_told(s, func, values)
-    ):
+    if is_called_as_it_stands(s, func, [unstar(a) for a in (*args, *kwargs.values())]):
         return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
     try:
         definition = lower(function)
@@ -108,6 +104,13 @@ def call_python(
     s.out.extend(out)
     made_by_now(s, result)
     return result
+
+
+def is_called_as_it_stands(s: Writer, func: Const, values: list[Atom]) -> bool:
+    """Say whether a function is called, and not opened, by what it is about and is given."""
+    function, varies = func.value, any(t.may_vary(s.unit.type(value)) for value in values)
+    return is_foreign(function) or (works_on_programs(function) and not varies) or (
+        tells(function) and not may_keep_told(s, func, values))
 
 
 def static_before(
