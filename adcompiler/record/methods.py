@@ -311,10 +311,18 @@ def multiply_at(function: Any, args: tuple[Any, ...]) -> Any:
         np.copyto(total, made)  # in which each element is rounded as Python does it
         write(array, ..., total)
         return None
-    if tape.holds(args) or tape.is_held(array):
-        raise refused(f"`np.{function.__name__}.at` with values that carry a derivative",
-                      "use np.add.at, or a loop", "recording")
-    return function.at(*args)
+    if not tape.holds(args) and not tape.is_held(array):
+        return function.at(*args)
+    every = np.arange(array.size).reshape(array.shape)[plain_in(index)]
+    places = np.unravel_index(every.ravel(), array.shape)
+    function.at(array.copy(), *args[1:])  # which raises what it raises before anything is written
+    operands = [HOOKS["call"](np.ravel, HOOKS["call"](np.broadcast_to, operand, every.shape))
+                for operand in args[2:]]
+    for k in range(every.size):
+        one = tuple(axis[k : k + 1] for axis in places)
+        parts = [of_array(operand, slice(k, k + 1)) for operand in operands]
+        write(array, one, HOOKS["call"](function, of_array(array, one), *parts))
+    return None
 
 
 def ufunc_method(

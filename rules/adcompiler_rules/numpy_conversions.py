@@ -74,6 +74,17 @@ def ascontiguousarray(a, dtype=None):
     return np.ascontiguousarray(a, dtype=dtype), ascontiguousarray_pullback
 
 
+@rrule(np.require, wrt=("a",), linear=(0,), domain=lambda rng: [
+    *_array_likes(rng), call(rng.normal(size=(2, 3)), float, "F"),
+    call(rng.normal(size=(2, 3)), None, ["C", "O"]), call(rng.normal(size=3), complex, ["W", "A"]),
+])
+def require(a, dtype=None, requirements=None):
+    def require_pullback(dy):
+        return like(dy, a)
+
+    return np.require(a, dtype=dtype, requirements=requirements), require_pullback
+
+
 @rrule(np.asfortranarray, wrt=("a",), linear=(0,), domain=_array_likes)
 def asfortranarray(a, dtype=None):
     a_shape = np.shape(a)

@@ -11,7 +11,7 @@ from adcompiler.runtime import accumulate
 from adcompiler.runtime.gathering import along_axis
 from adcompiler.runtime.shaping import complex_viewed, parts_viewed, viewed
 from adcompiler_rules.kernels.ufunc_methods import (
-    divided_at, largest_at, multiplied_at, smallest_at,
+    divided_at, largest_at, multiplied_at, places_at, smallest_at, times_before,
 )
 
 
@@ -111,6 +111,22 @@ def minimum_at(a: Any, indices: Any, b: Any) -> None:
     a[...] = smallest_at(a, indices, b)
 
 
+def changed_at(ufunc: Any) -> Any:
+    """Return ``ufunc.at``: places that occur several times are changed as often, in their order."""
+
+    def changing_at(a: Any, indices: Any, b: Any) -> None:
+        places = places_at(a, indices, b)
+        times = times_before(places)
+        operands = np.ravel(np.broadcast_to(b, np.shape(a[indices])))
+        y = np.ndarray.flatten(a)
+        for k in range(np.max(times, initial=-1) + 1):
+            now = np.flatnonzero(times == k)
+            y[places[now]] = ufunc(y[places[now]], operands[now])
+        a[...] = np.reshape(y, np.shape(a))
+
+    return changing_at
+
+
 def add_reduce(
     array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
     initial: Any = 0, where: Any = True,
@@ -186,6 +202,11 @@ facts(np.multiply.at, written_as=multiply_at)
 facts(np.divide.at, written_as=divide_at)
 facts(np.maximum.at, written_as=maximum_at)
 facts(np.minimum.at, written_as=minimum_at)
+for ufunc in (
+    np.power, np.float_power, np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.fmax, np.fmin,
+    np.copysign,
+):
+    facts(ufunc.at, written_as=changed_at(ufunc))
 facts(np.add.reduce, written_as=add_reduce)
 facts(np.multiply.reduce, written_as=multiply_reduce)
 facts(np.maximum.reduce, written_as=maximum_reduce)

@@ -80,8 +80,11 @@ class Matrix:
         return np.ravel(self.A)[place[0] if place else 0]
 
     def __getitem__(self, place: Any) -> Any:
-        if not isinstance(place, tuple) or len(place) != 2:
-            raise UncoveredError("parts of np.matrix have a derivative with two indices")
+        if not isinstance(place, tuple):
+            rows = self.A[place]
+            return Matrix(np.expand_dims(rows, 0) if np.ndim(rows) == 1 else rows, None, False)
+        if len(place) != 2:
+            raise UncoveredError("parts of np.matrix have a derivative with one or two indices")
         found = self.A[place]
         if np.ndim(found) == 0:
             return found

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 
-from adcompiler.rulekit import Call, call, facts, rrule
+from adcompiler.rulekit import Call, call, facts, non_differentiable, rrule
 from adcompiler_rules.kernels.reductions import (
     quantile_adjoint,
     quantile_slope,
     quantile_slope_adjoint,
     quantile_tangent,
+    weighted_places,
 )
+from adcompiler.runtime.gathering import take_adjoint
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.numpy_statistics import MISSING, separated, with_missing, with_one_number
 
@@ -19,6 +23,7 @@ METHODS = (
     "normal_unbiased", "interpolated_inverted_cdf", "inverted_cdf", "averaged_inverted_cdf",
     "closest_observation",
 )
+WEIGHTS = "weights" in inspect.signature(np.quantile).parameters  # NumPy 2
 
 
 def median_samples(rng: np.random.Generator) -> list[Call]:
@@ -53,6 +58,18 @@ def quantile_samples(rng: np.random.Generator) -> list[Call]:
         call(x[0, 0], 0.33, 0), call([0.5, 2.5, 1.0], 0.2), call(np.array([0.7]), 0.3),
         call(x, [0.2, 0.55], axis=1), *[call(x[0, 0], 0.37, method=method) for method in METHODS],
         *[call(x, q, axis=-1, method=method) for method in METHODS],
+        *(weighted(x, q) if WEIGHTS else ()),
+    ]
+
+
+def weighted(x: np.ndarray, q: np.ndarray) -> list[Call]:
+    """Return calls with weights, along one axis or for every number."""
+    ones, some = np.ones(np.shape(x)), np.array([1.0, 3.0, 0.0, 2.0])
+    return [
+        call(x, q, axis=-1, weights=some, method="inverted_cdf"),
+        call(x, 0.37, axis=2, weights=some * ones, method="inverted_cdf", keepdims=True),
+        call(x, q, weights=some * ones, method="inverted_cdf"),
+        call(x, 0.6, axis=(2, 0), weights=ones[:, 0, :].T, method="inverted_cdf"),
     ]
 
 
@@ -72,14 +89,23 @@ def in_q(dy, v, a, q, axis, keepdims, method, skip_nan):
 
 
 @rrule(np.quantile, wrt=("a", "q"), domain=quantile_samples, kink=TIED)
-def quantile_rule(a, q, axis=None, *, method="linear", keepdims=False):
-    y = np.quantile(a, q, axis=axis, method=method, keepdims=keepdims)
+def quantile_rule(a, q, axis=None, *, method="linear", keepdims=False, weights=None):
+    if weights is None:
+        y = np.quantile(a, q, axis=axis, method=method, keepdims=keepdims)
+        places = None
+    else:
+        y = np.quantile(a, q, axis=axis, method=method, keepdims=keepdims, weights=weights)
+        places = weighted_places(y, a, axis, weights)
 
     def quantile_pullback(dy):
         def a_cotangent():
+            if places is not None:
+                return like(take_adjoint(dy, np.shape(a), places, None), a)
             return like(quantile_adjoint(dy, a, q, axis, keepdims, method, False), a)
 
         def q_cotangent():
+            if places is not None:
+                return like(np.zeros(np.shape(q)), q)
             return like(in_q(dy, a, a, q, axis, keepdims, method, False), q)
 
         return a_cotangent, q_cotangent
@@ -88,15 +114,24 @@ def quantile_rule(a, q, axis=None, *, method="linear", keepdims=False):
 
 
 @rrule(np.percentile, wrt=("a", "q"), domain=percentile_samples, kink=TIED)
-def percentile_rule(a, q, axis=None, *, method="linear", keepdims=False):
-    y = np.percentile(a, q, axis=axis, method=method, keepdims=keepdims)
+def percentile_rule(a, q, axis=None, *, method="linear", keepdims=False, weights=None):
+    if weights is None:
+        y = np.percentile(a, q, axis=axis, method=method, keepdims=keepdims)
+        places = None
+    else:
+        y = np.percentile(a, q, axis=axis, method=method, keepdims=keepdims, weights=weights)
+        places = weighted_places(y, a, axis, weights)
 
     def percentile_pullback(dy):
         def a_cotangent():
+            if places is not None:
+                return like(take_adjoint(dy, np.shape(a), places, None), a)
             fraction = np.true_divide(q, 100.0)
             return like(quantile_adjoint(dy, a, fraction, axis, keepdims, method, False), a)
 
         def q_cotangent():
+            if places is not None:
+                return like(np.zeros(np.shape(q)), q)
             fraction = np.true_divide(q, 100.0)
             return like(in_q(dy, a, a, fraction, axis, keepdims, method, False) / 100.0, q)
 
@@ -126,14 +161,23 @@ def missing_quantile_samples(rng: np.random.Generator) -> list[Call]:
 
 
 @rrule(np.nanquantile, wrt=("a", "q"), domain=missing_quantile_samples, kink=MISSING)
-def nanquantile_rule(a, q, axis=None, *, method="linear", keepdims=False):
-    y = np.nanquantile(a, q, axis=axis, method=method, keepdims=keepdims)
+def nanquantile_rule(a, q, axis=None, *, method="linear", keepdims=False, weights=None):
+    if weights is None:
+        y = np.nanquantile(a, q, axis=axis, method=method, keepdims=keepdims)
+        places = None
+    else:
+        y = np.nanquantile(a, q, axis=axis, method=method, keepdims=keepdims, weights=weights)
+        places = weighted_places(y, a, axis, weights)
 
     def nanquantile_pullback(dy):
         def a_cotangent():
+            if places is not None:
+                return like(take_adjoint(dy, np.shape(a), places, None), a)
             return like(quantile_adjoint(dy, a, q, axis, keepdims, method, True), a)
 
         def q_cotangent():
+            if places is not None:
+                return like(np.zeros(np.shape(q)), q)
             return like(in_q(dy, a, a, q, axis, keepdims, method, True), q)
 
         return a_cotangent, q_cotangent
@@ -145,15 +189,24 @@ def nanquantile_rule(a, q, axis=None, *, method="linear", keepdims=False):
     call(c.args[0], np.multiply(c.args[1], 100.0), *c.args[2:], **c.kwargs)
     for c in missing_quantile_samples(rng)
 ], kink=MISSING)
-def nanpercentile_rule(a, q, axis=None, *, method="linear", keepdims=False):
-    y = np.nanpercentile(a, q, axis=axis, method=method, keepdims=keepdims)
+def nanpercentile_rule(a, q, axis=None, *, method="linear", keepdims=False, weights=None):
+    if weights is None:
+        y = np.nanpercentile(a, q, axis=axis, method=method, keepdims=keepdims)
+        places = None
+    else:
+        y = np.nanpercentile(a, q, axis=axis, method=method, keepdims=keepdims, weights=weights)
+        places = weighted_places(y, a, axis, weights)
 
     def nanpercentile_pullback(dy):
         def a_cotangent():
+            if places is not None:
+                return like(take_adjoint(dy, np.shape(a), places, None), a)
             fraction = np.true_divide(q, 100.0)
             return like(quantile_adjoint(dy, a, fraction, axis, keepdims, method, True), a)
 
         def q_cotangent():
+            if places is not None:
+                return like(np.zeros(np.shape(q)), q)
             fraction = np.true_divide(q, 100.0)
             return like(in_q(dy, a, a, fraction, axis, keepdims, method, True) / 100.0, q)
 
@@ -172,7 +225,9 @@ def helper_samples(rng: np.random.Generator) -> list[Call]:
     ]
 
 
-facts(quantile_adjoint, quantile_slope, quantile_slope_adjoint, shares="none")
+facts(quantile_adjoint, quantile_slope, quantile_slope_adjoint, weighted_places, shares="none")
+facts(weighted_places, typed_as=lambda y, *_: np.zeros((1,) * np.ndim(y), int)[()])
+non_differentiable(weighted_places)
 
 
 @rrule(quantile_adjoint, wrt=("dy", "q"), templates=("a",), linear=(0,), domain=lambda rng: [

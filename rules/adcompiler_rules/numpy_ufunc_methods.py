@@ -23,14 +23,17 @@ from adcompiler_rules.kernels.ufunc_methods import (
     hits,
     largest_at,
     multiplied_at,
+    places_at,
     segment_counts,
     segments,
     share,
     smallest_at,
+    times_before,
 )
 
 facts(  # indices have to fit the array, which those of stand-ins do not
     multiplied_at, divided_at, largest_at, smallest_at, typed_as=lambda a, *_: np.array(a))
+facts(places_at, times_before, typed_as=lambda *_: np.zeros(1, int))
 facts(hits, typed_as=lambda shape, *_: np.zeros((1,) * len(shape), int))
 
 TIES = "elements that tie share the derivative evenly"
@@ -339,7 +342,7 @@ def extreme_at(function: Any) -> None:
 extreme_at(largest_at)
 extreme_at(smallest_at)
 
-non_differentiable(hits, segment_counts, segments, share)
+non_differentiable(hits, places_at, segment_counts, segments, share, times_before)
 non_differentiable(*(
     getattr(ufunc, method)
     for ufunc in (np.logical_and, np.logical_or, np.logical_xor, np.bitwise_and, np.bitwise_or,

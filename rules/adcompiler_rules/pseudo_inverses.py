@@ -35,6 +35,19 @@ def singular_values_kept(s: Any, y: Any) -> Any:
     return (np.arange(np.shape(s)[-1]) <= last) & (size > 0.0)
 
 
+def full_rank_adjoint(u: Any, s: Any, vH: Any, remainder: Any, x: Any, dx: Any) -> Any:
+    """Return the cotangents of ``a`` and ``b`` in least squares, ``a = (u * s) @ vH`` of full rank.
+
+    ``x`` minimises ``|b - a x|``, which leaves ``remainder``, and has the cotangent ``dx``. With
+    ``y = (a^H a)^-1 dx`` they are ``remainder y^H - a y x^H`` and ``a y`` (G. H. Golub and
+    V. Pereyra, SIAM Journal on Numerical Analysis 10, 1973, (4.12)).
+    """
+    turned = (vH @ dx) / np.expand_dims(s, 1)
+    y = np.conj(np.transpose(vH)) @ (turned / np.expand_dims(s, 1))
+    db = u @ turned
+    return remainder @ np.conj(np.transpose(y)) - db @ np.conj(np.transpose(x)), db
+
+
 def truncation_adjoint(u: Any, s: Any, vH: Any, kept: Any, g: Any) -> Any:
     """Return what singular values that a cutoff drops add to the cotangent for a pseudo-inverse.
 

@@ -95,26 +95,100 @@ def dger(alpha, x, y, *, a=None, overwrite_x=1, overwrite_y=1, overwrite_a=0):
     return product if a is None else product + matrix(a)
 
 
+@replacement(blas.dcopy)
+def dcopy(x, y):
+    in_place(y)
+    y[: np.size(x)] = np.asarray(x, dtype=float)
+    return y
+
+
+@replacement(blas.dswap)
+def dswap(x, y):
+    in_place(x)
+    in_place(y)
+    held = x.copy()
+    x[...] = y
+    y[...] = held
+    return x, y
+
+
+@replacement(blas.drot)
+def drot(x, y, c, s, *, overwrite_x=0, overwrite_y=0):
+    if overwrite_x or overwrite_y:
+        raise UncoveredError(OVERWRITES)
+    first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    return c * first + s * second, c * second - s * first
+
+
+non_differentiable(blas.idamax)
+
+
+def half_of(a, lower, apart=0):
+    """Return the triangle of a matrix that is read, without ``apart`` diagonals next to the main.
+    """
+    return np.tril(a, -apart) if lower else np.triu(a, apart)
+
+
+def half_updated(product, beta, c, lower):
+    """Return one triangle of ``product + beta * c``, with the other one of ``c``."""
+    half = half_of(product, lower)
+    if c is None:
+        return half
+    whole = matrix(c)
+    return half + beta * half_of(whole, lower) + half_of(whole, not lower, 1)
+
+
+def symmetric(a, lower):
+    """Return the symmetric matrix of which one triangle is read."""
+    half = half_of(matrix(a), lower)
+    return half + half.T - np.diag(np.diag(half))
+
+
+@replacement(blas.dsyr)
+def dsyr(alpha, x, lower=0, *, a=None, overwrite_a=0):
+    if overwrite_a:
+        raise UncoveredError(OVERWRITES)
+    row = np.asarray(x, dtype=float)
+    return half_updated(alpha * np.outer(row, row), 1.0, a, lower)
+
+
+@replacement(blas.dsyr2)
+def dsyr2(alpha, x, y, lower=0, *, a=None, overwrite_a=0):
+    if overwrite_a:
+        raise UncoveredError(OVERWRITES)
+    product = alpha * np.outer(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
+    return half_updated(product + product.T, 1.0, a, lower)
+
+
 @replacement(blas.dsyrk)
 def dsyrk(alpha, a, beta=0.0, c=None, trans=0, lower=0, overwrite_c=0):
     if overwrite_c:
         raise UncoveredError(OVERWRITES)
     rows = turned(a, trans)
-    half = np.tril(alpha * (rows @ rows.T)) if lower else np.triu(alpha * (rows @ rows.T))
-    if c is None:
-        return half
-    whole = matrix(c)
-    scaled = beta * (np.tril(whole) if lower else np.triu(whole))
-    rest = np.triu(whole, 1) if lower else np.tril(whole, -1)
-    return half + scaled + rest
+    return half_updated(alpha * (rows @ rows.T), beta, c, lower)
+
+
+@replacement(blas.dsyr2k)
+def dsyr2k(alpha, a, b, beta=0.0, c=None, trans=0, lower=0, overwrite_c=0):
+    if overwrite_c:
+        raise UncoveredError(OVERWRITES)
+    product = alpha * (turned(a, trans) @ turned(b, trans).T)
+    return half_updated(product + product.T, beta, c, lower)
+
+
+@replacement(blas.dsymv)
+def dsymv(alpha, a, x, beta=0.0, y=None, *, lower=0, overwrite_y=0):
+    if overwrite_y:
+        raise UncoveredError(OVERWRITES)
+    product = alpha * (symmetric(a, lower) @ np.asarray(x, dtype=float))
+    return product if y is None else product + beta * np.asarray(y, dtype=float)
 
 
 @replacement(blas.dsymm)
 def dsymm(alpha, a, b, beta=0.0, c=None, side=0, lower=0, overwrite_c=0):
     if overwrite_c:
         raise UncoveredError(OVERWRITES)
-    half = np.tril(matrix(a)) if lower else np.triu(matrix(a))
-    whole = half + half.T - np.diag(np.diag(half))
+    whole = symmetric(a, lower)
     product = alpha * (matrix(b) @ whole if side else whole @ matrix(b))
     return product if c is None else product + beta * matrix(c)
 
@@ -122,7 +196,7 @@ def dsymm(alpha, a, b, beta=0.0, c=None, side=0, lower=0, overwrite_c=0):
 def triangle(a, lower, diag):
     """Return the triangle of a matrix that is read, with ones in its diagonal if ``diag`` says so.
     """
-    half = np.tril(matrix(a)) if lower else np.triu(matrix(a))
+    half = half_of(matrix(a), lower)
     return half - np.diag(np.diag(half)) + np.eye(np.shape(half)[0]) if diag else half
 
 

@@ -13,7 +13,9 @@ from adcompiler_rules.kernels.linear_algebra import cofactors
 from adcompiler_rules.kernels.scipy_solvers import mirrored, mirrored_adjoint
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.orthogonal import completion_adjoint, qr_adjoint, qr_adjoint_of_any
-from adcompiler_rules.pseudo_inverses import pinv_adjoint, truncation_adjoint
+from adcompiler_rules.pseudo_inverses import (
+    full_rank_adjoint, pinv_adjoint, truncation_adjoint,
+)
 from adcompiler_rules.scipy_samples import BATCHES, complex_normal, regular
 
 RANK = "the rank is taken as constant"
@@ -326,19 +328,24 @@ def lstsq(
         matrix = np.asarray(a)
         rank = y[2]
         u, s, vH = scipy.linalg.svd(matrix, full_matrices=False)
-        pinvH = (u[:, :rank] / s[:rank]) @ vH[:rank]
-        inverse = np.conj(np.transpose(pinvH))
-        across = columns @ np.conj(np.transpose(dx))  # the cotangent of pinv(a), transposed
-        left, right = across @ inverse @ pinvH, pinvH @ inverse @ across
-        da = left - matrix @ (inverse @ left) + right - (right @ inverse) @ matrix
-        da = da - pinvH @ np.conj(np.transpose(across)) @ pinvH + (u * dy[3]) @ vH
-        if rank < np.size(s):
-            da = da + truncation_adjoint(u, s, vH, np.arange(np.size(s)) < rank, across)
-        db = pinvH @ dx
+        remainder = columns - matrix @ x
+        if rank == np.shape(matrix)[1]:
+            da, db = full_rank_adjoint(u, s, vH, remainder, x, dx)
+        else:
+            pinvH = (u[:, :rank] / s[:rank]) @ vH[:rank]
+            inverse = np.conj(np.transpose(pinvH))
+            across = columns @ np.conj(np.transpose(dx))  # the cotangent of pinv(a), transposed
+            left, right = across @ inverse @ pinvH, pinvH @ inverse @ across
+            da = left - matrix @ (inverse @ left) + right - (right @ inverse) @ matrix
+            da = da - pinvH @ np.conj(np.transpose(across)) @ pinvH
+            if rank < np.size(s):
+                da = da + truncation_adjoint(u, s, vH, np.arange(np.size(s)) < rank, across)
+            db = pinvH @ dx
+        da = da + (u * dy[3]) @ vH
         if np.size(y[1]) > 0:
-            remainder = 2.0 * np.real(dy[1]) * (columns - matrix @ x)
-            da = da - remainder @ np.conj(np.transpose(x))
-            db = db + remainder
+            left_over = 2.0 * np.real(dy[1]) * remainder
+            da = da - left_over @ np.conj(np.transpose(x))
+            db = db + left_over
         return like(da, a), like(np.reshape(db, np.shape(b)), b)
 
     return y, lstsq_pullback

@@ -8,11 +8,12 @@ import pytest
 import scipy.optimize
 
 from adcompiler import (
-    UnsupportedError, batched_jvp, compiled, grad, hessian, hvp, jet, jvp, nth_derivative,
-    value_and_grad, vhp,
+    UnsupportedError, batched_jvp, compiled, grad, hessian, hvp, jet, jvp,
+    nth_derivative, value_and_grad, vhp,
 )
 from adcompiler.api import seeds
 from adcompiler.api.hessians import COMBINATIONS
+from adcompiler.errors import RecordedWarning
 
 POINT = (1.0, 1.5, 1.3, 1.2)
 SECOND_POINT = np.array([1.0, 1.5, 1.3, 1.2])
@@ -275,3 +276,20 @@ def test_gradients_in_loops_are_those_of_functions_that_write_in_loops():
         slopes[:, 0] * (1 + c) + slopes[:, 2] * a, slopes[:, 0] * b + slopes[:, 1] * a,
     ], axis=1)
     assert np.allclose(grad(total)(X), exact, rtol=1e-13)
+
+
+SEEN = []
+
+
+@pytest.mark.records
+def test_hessians_of_functions_that_write_into_a_variable_of_the_module():
+    def noted(x):
+        SEEN.append(float(x[0]))
+        return np.sum(x**3)
+
+    SEEN.clear()
+    x = np.array([0.5, 1.0])
+    with pytest.warns(RecordedWarning, match="writes into `SEEN`"):
+        assert hessian(noted)(x).tolist() == [[3.0, 0.0], [0.0, 6.0]]
+    assert hvp(noted, x, np.array([1.0, 2.0])).tolist() == [3.0, 12.0]
+    assert SEEN == [0.5, 0.5]

@@ -35,7 +35,7 @@ def eval_free(x):
 def power_at(x):
     print("ran")
     y = x * 1.0
-    np.power.at(y, [0], 1.0)
+    np.exp.at(y, [0])
     return np.sum(y)
 
 
@@ -193,7 +193,7 @@ def test_generators_and_coroutines_are_refused(function):
 
 def all_at_once(x):
     y = x * 1.0
-    np.power.at(y, [0], 3.0)
+    np.exp.at(y, [0])
     ys = list(x)
     random.shuffle(ys)
     with contextlib.suppress(*(ValueError,)):

@@ -24,6 +24,18 @@ def reduces_lists(x):
     return np.sum(np.add.reduce([x[0], x[1] * x[2]]) * np.multiply.reduce([x[0], x[1]], axis=0))
 
 
+@programs(np.abs(V), M)
+def changes_at_places(x, m):
+    y, table, held = x * x, np.outer(x, x) + 2.0, x[:4] ** 2
+    np.power.at(y, [0, 1, 0, -1], 1.5)
+    np.power.at(table.T, ([0, 1, 1], [2, 2, 2]), x[:3])
+    np.hypot.at(held, held > 0.1, m[0, : np.count_nonzero(held > 0.1)])
+    np.logaddexp.at(held, 1, x[2])
+    np.fmax.at(held[::2], slice(None), [0.1, 9.0])
+    np.copysign.at(held, np.array([], int), m[0, 0])
+    return np.sum(y * x) + np.sum(table**2) + held @ m[1]
+
+
 @programs(np.abs(M))
 def reduces_in_other_ways(x):
     return (np.logaddexp.reduce(x, axis=None) + np.hypot.reduce(x[0])
@@ -128,19 +140,47 @@ def test_emitted_code_calls_the_method():
 
 def test_what_has_no_rule_is_refused():
     x = np.ones(3)
-    with pytest.raises(UnsupportedError, match=r"power.at\(\) writes into an array"):
-        grad(lambda x: np.power.at(x * 1.0, [0], 2.0))(x)
+    with pytest.raises(UnsupportedError, match=r"exp.at\(\) writes into an array"):
+        grad(lambda x: np.exp.at(x * 1.0, [0]))(x)
     with pytest.raises(MissingRuleError, match="has no rule"):
         grad(lambda x: np.arctan2.reduce(x))(x)
     with pytest.raises(MissingRuleError, match=r"viewed\(\) has no rule"):
         grad(lambda x: np.sum(x.view(np.float32)))(x)
 
 
-def test_complex_numbers_do_not_fit_into_a_real_array():
+def test_places_change_in_their_order_in_recordings_too():
     def f(x):
-        y = x * x
-        np.multiply.at(y, [0], 1j)
+        y = x * 1.0
+        np.power.at(y, [0, 0, 1], np.array([2.0, 1.5, 3.0]))
+        np.multiply.at(y, [2, 2], x[:2])
+        np.square.at(y, [2])
         return np.sum(y)
 
-    with pytest.raises(TypeError, match=r"np.multiply.at of a real array and complex numbers"):
+    x = np.array([1.2, 0.7, 1.9])
+    gradient = grad(f, backend="record")(x)
+    held = 2.0 * 1.9**2 * 1.2 * 0.7
+    np.testing.assert_allclose(
+        gradient, [3.0 * 1.2**2 + held * 0.7, 3.0 * 0.7**2 + held * 1.2, held * 1.2 * 0.7 / 1.9],
+        rtol=1e-13)
+
+
+def test_arrays_of_integers_round_what_they_hold():
+    def f(x):
+        y = np.array([2, 1])
+        np.power.at(y, [0], x[0])
+        return np.sum(y) * x[0]
+
+    assert grad(f)(np.array([1.5, 1.0])).tolist() == [3.0, 0.0]
+    with pytest.raises(UnsupportedError, match="an array of integers, which rounds it"):
+        grad(f, backend="record")(np.array([1.5, 1.0]))
+
+
+@pytest.mark.parametrize("ufunc", [np.multiply, np.power])
+def test_complex_numbers_do_not_fit_into_a_real_array(ufunc):
+    def f(x):
+        y = x * x
+        ufunc.at(y, [0], 1j)
+        return np.sum(y)
+
+    with pytest.raises(TypeError, match=r"ufunc.at of a real array and complex numbers"):
         grad(f)(np.ones(3))

@@ -57,7 +57,7 @@ NOT_YET = {
         ndarray.resize ndarray.setfield ndarray.setflags ndarray.byteswap ndarray.getfield
     """,
     "gives memory, files, iterators or classes rather than numbers": """
-        asmatrix bmat from_dlpack frombuffer fromiter fromregex fromstring nested_iters require
+        asmatrix bmat from_dlpack frombuffer fromiter fromregex fromstring nested_iters
         frompyfunc ndarray.base ndarray.ctypes ndarray.data ndarray.device ndarray.to_device
         ndarray.dump ndarray.tofile info show_config show_runtime test
     """,

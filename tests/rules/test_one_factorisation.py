@@ -61,3 +61,24 @@ def test_matrix_of_lower_precision_is_factorised_in_that_of_the_result():
 def test_layout_in_memory_is_that_of_numpy():
     y, _ = vjp(np.linalg.solve, A, A.T.copy(), argnums=1)
     assert y.flags.c_contiguous
+
+
+@pytest.mark.parametrize("lstsq", [
+    lambda a, b: np.linalg.lstsq(a, b, rcond=None), lambda a, b: scipy.linalg.lstsq(a, b)])
+def test_least_squares_of_full_rank_need_no_square_of_their_rows(lstsq):
+    """The adjoint is the general one by the pseudo-inverse, without matrices of rows by rows."""
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(6, 3)), rng.normal(size=(6, 2))
+
+    def f(a, b):
+        x, residuals, _, s = lstsq(a, b)
+        return np.sum(x**3) + np.sum(residuals**2) + s @ np.arange(3.0)
+
+    def general(a, b):
+        x = np.linalg.pinv(a) @ b
+        return np.sum(x**3) + np.sum(np.sum((b - a @ x) ** 2, 0) ** 2) + (
+            np.linalg.svd(a, compute_uv=False) @ np.arange(3.0))
+
+    for found, wanted in zip(grad(f, argnums=(0, 1))(a, b), grad(general, argnums=(0, 1))(a, b),
+                             strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)

@@ -13,6 +13,8 @@ CONTINUOUS = ("linear", "hazen", "weibull", "median_unbiased", "normal_unbiased"
               "interpolated_inverted_cdf")
 CHOOSING = ("inverted_cdf", "averaged_inverted_cdf", "closest_observation", "lower", "higher",
             "nearest", "midpoint")
+WITH_WEIGHTS = pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="weights= is new in NumPy 2")
 
 
 @pytest.mark.parametrize("method", one_in(3, (*CONTINUOUS, *CHOOSING)))
@@ -69,3 +71,27 @@ def test_ties_and_missing_numbers():
     assert grad(lambda q: np.quantile(tied, q))(0.4) == 0.0
     _, pullback = vjp(lambda q: np.quantile(np.array([1.0, np.nan, 3.0]), q), 0.4)
     assert np.isnan(pullback(1.0)[0])
+
+
+@WITH_WEIGHTS
+@pytest.mark.parametrize(("axis", "weights"), [
+    (None, np.abs(TABLE)), (1, np.array([1.0, 3.0, 0.0, 2.0])), (-1, np.abs(TABLE)),
+    ((2, 0), np.arange(15.0).reshape(5, 3)),
+])
+def test_weighted_numbers(axis, weights):
+    q = np.array([[0.13, 0.71, 0.7]])
+    given = {"axis": axis, "weights": weights, "method": "inverted_cdf"}
+    agrees(lambda x: np.sum(np.quantile(x, q, **given) ** 3), TABLE)
+    agrees(lambda x: np.sum(np.percentile(x, 40.0, keepdims=True, **given) ** 3), TABLE)
+    assert grad(lambda q: np.sum(np.quantile(TABLE, q, **given)))(q).tolist() == [[0.0, 0.0, 0.0]]
+
+
+@WITH_WEIGHTS
+def test_the_number_with_a_weight_is_the_one_that_moves():
+    tied, weights = np.array([2.0, 2.0, 5.0]), np.array([0.0, 2.0, 1.0])
+    slope = grad(lambda x: np.quantile(x, 0.5, weights=weights, method="inverted_cdf"))(tied)
+    assert slope.tolist() == [0.0, 1.0, 0.0]
+    missing = np.array([1.0, np.nan, 4.0])
+    given = {"weights": [1, 1, 1], "method": "inverted_cdf"}
+    slope = grad(lambda x: np.nanquantile(x, 0.9, **given))(missing)
+    assert slope.tolist() == [0.0, 0.0, 1.0]

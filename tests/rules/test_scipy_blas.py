@@ -39,6 +39,14 @@ def updated(x, y):
     return z @ x
 
 
+def moved(x, y):
+    z, w = y.copy(), np.zeros(3)
+    blas.dcopy(x, w)
+    blas.dswap(z, w)
+    first, second = blas.drot(z, w, 0.6, 0.8)
+    return (first @ second) * x[blas.idamax(V)]
+
+
 PROGRAMS = {
     "dgemm": lambda a: np.sum(C * blas.dgemm(1.5, a, B)),
     "dgemm, all options": lambda a: np.sum(
@@ -48,6 +56,13 @@ PROGRAMS = {
     "daxpy and dscal write": lambda a: updated(a[0].copy(), a[1]),
     "dger": lambda a: np.sum(C * blas.dger(0.7, a[0], a[1], a=a)),
     "dsyrk": lambda a: np.sum(C * blas.dsyrk(1.2, a, beta=0.3, c=a * a, trans=1, lower=1)),
+    "dcopy, dswap, drot, idamax": lambda a: moved(a[0], a[1]),
+    "dsyr": lambda a: np.sum(C * blas.dsyr(1.2, a[0], a=a)),
+    "dsyr, alone": lambda a: np.sum(C * blas.dsyr(a[1, 1], a[0], lower=1)),
+    "dsyr2": lambda a: np.sum(C * blas.dsyr2(1.2, a[0], a[1], lower=1, a=a)),
+    "dsyr2k": lambda a: np.sum(C * blas.dsyr2k(1.2, a, B, beta=0.3, c=a * a, trans=1)),
+    "dsymv": lambda a: V @ blas.dsymv(1.2, a, a[0], beta=0.3, y=a[1], lower=1),
+    "dsymv, upper": lambda a: V @ blas.dsymv(a[0, 1], a, a[0]),
     "dsymm": lambda a: np.sum(C * blas.dsymm(1.2, a, B, side=1, lower=1)),
     "dtrmv": lambda a: V @ blas.dtrmv(a, a[0], lower=1, trans=1, diag=1),
     "dtrmm": lambda a: np.sum(C * blas.dtrmm(1.2, a, B * a, side=1, trans_a=1)),

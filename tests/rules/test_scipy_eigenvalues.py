@@ -102,3 +102,18 @@ def test_what_has_no_rule_is_refused_before_running(f, message):
     with pytest.raises(MissingRuleError, match=message) as caught:
         vjp(f, A)
     assert "test_scipy_eigenvalues.py:" in str(caught.value)
+
+
+@pytest.mark.parametrize("eigvals", [np.linalg.eigvals, scipy.linalg.eigvals])
+def test_eigenvalues_keep_the_order_of_the_function(eigvals):
+    """LAPACK gives those of large matrices in another order where it computes vectors too."""
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=(150, 150))
+    assert np.abs(eigvals(a) - np.linalg.eig(a)[0]).max() > 1.0
+
+    def first(a):
+        return np.real(eigvals(a)[0]) + 2.0 * np.imag(eigvals(a)[0])
+
+    value, _ = vjp(first, a)
+    assert value == first(a)
+    assert_slope(first, a, rng, rel=1e-4)

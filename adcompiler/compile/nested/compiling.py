@@ -190,7 +190,7 @@ def refuse_effect(derived: Derived, origin: Origin, what: str) -> None:
     """Report that the function differentiated writes into what is not one of its arguments."""
     derived.findings.append(origin.finding(
         f"the function that is differentiated here writes into {what}, which is not one of its "
-        "arguments", "return the new value", "higher-order",
+        "arguments", "return the new value", "global-nonlocal",
     ))
 
 

@@ -197,6 +197,26 @@ def quantile_tangent(
     return np.reshape(total, np.shape(q) + kept)[()]
 
 
+def weighted_places(y: Any, a: Any, axis: Any, weights: Any) -> Any:
+    """Return the place in ``a``, in C order, of each quantile ``y`` of weighted numbers.
+
+    Such a quantile is one of the numbers: the first one that it equals and that has a weight.
+    """
+    lanes, shape = _to_lanes(a, axis), np.shape(a)
+    weights = np.asarray(weights)
+    if weights.shape == shape:
+        weights = _to_lanes(weights, axis)
+    else:  # of the reduced axes alone
+        order = np.argsort([i % len(shape) for i in axis] if isinstance(axis, tuple) else [axis])
+        weights = np.ravel(np.transpose(weights, order))
+    found = np.reshape(y, (-1, *lanes.shape[:-1], 1))
+    hits = (lanes == found) | (np.isnan(lanes) & np.isnan(found))
+    which = np.argmax(hits * (1 + (weights > 0.0)), axis=-1)
+    places = _to_lanes(np.reshape(np.arange(np.size(a)), shape), axis)
+    places = np.broadcast_to(places, (*which.shape, lanes.shape[-1]))
+    return np.reshape(np.take_along_axis(places, which[..., np.newaxis], -1), np.shape(y))
+
+
 RANKS = {
     "linear": (1.0, 1.0), "hazen": (0.5, 0.5), "weibull": (0.0, 0.0),
     "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8),

@@ -69,7 +69,7 @@ def changed_at(ufunc: Any, a: Any, indices: Any, b: Any) -> Any:
     Raises TypeError where NumPy would drop imaginary parts, with a warning.
     """
     if np.iscomplexobj(b) and not np.iscomplexobj(a):
-        raise TypeError(f"np.{ufunc.__name__}.at of a real array and complex numbers")
+        raise TypeError("ufunc.at of a real array and complex numbers")
     y = np.array(a)
     ufunc.at(y, indices, b)
     return y
@@ -100,3 +100,22 @@ def hits(shape: tuple[int, ...], indices: Any, chosen: Any) -> Any:
     count = np.zeros(shape, int)
     np.add.at(count, indices, np.asarray(chosen, int))
     return count
+
+
+def places_at(a: Any, indices: Any, b: Any) -> Any:
+    """Return the places, in C order, that ``ufunc.at(a, indices, b)`` changes, one after the other.
+
+    Raises TypeError where NumPy would drop imaginary parts, with a warning.
+    """
+    if np.iscomplexobj(b) and not np.iscomplexobj(a):
+        raise TypeError("ufunc.at of a real array and complex numbers")
+    return np.ravel(np.reshape(np.arange(np.size(a)), np.shape(a))[indices])
+
+
+def times_before(places: Any) -> Any:
+    """Return how often each of ``places`` occurs before."""
+    order = np.argsort(places, kind="stable")
+    first = np.searchsorted(places, places, sorter=order)  # where its place begins in that order
+    count = np.empty_like(places)
+    count[order] = np.arange(np.size(places))
+    return count - first
