@@ -9,6 +9,7 @@ derivatives, can differentiate as often as it likes.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -17,14 +18,16 @@ import numpy as np
 
 from adcompiler.api.forward import jvp
 from adcompiler.api.grad import vjp
+from adcompiler.api.primal import compiled
 from adcompiler.cache.modules import load_module
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.targets import defined_at
 from adcompiler.frontend.places import stand_for
+from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.structs import dataclass
 
 Path = tuple[Any, ...]
-"""Positions and keys that lead to a part of nested tuples, lists and dicts."""
+"""Positions, keys and attributes that lead to a part of nested containers and dataclasses."""
 
 APPLIED = """
 def applied(args):
@@ -47,22 +50,27 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex))
 
 
+def is_data(value: Any) -> bool:
+    """Say whether a value is an instance of a dataclass, a container of its attributes."""
+    return dataclasses.is_dataclass(value) and not isinstance(value, type) and is_record(value)
+
+
 def flatten(
     tree: Any, is_leaf: Callable[[Any], bool], path: Path = ()
 ) -> Iterator[tuple[Path, Any]]:
-    """Yield the leaves of nested tuples, lists and dicts with the paths to them."""
+    """Yield the leaves of nested containers with the paths to them."""
     if is_leaf(tree):
         yield path, tree
     elif isinstance(tree, (tuple, list)):
         for i, item in enumerate(tree):
             yield from flatten(item, is_leaf, (*path, i))
-    elif isinstance(tree, dict):
-        for key, item in tree.items():
+    elif isinstance(tree, dict) or is_data(tree):
+        for key, item in (tree if isinstance(tree, dict) else state_of(tree)).items():
             yield from flatten(item, is_leaf, (*path, key))
 
 
 def replaced(tree: Any, leaves: dict[Path, Any], path: Path = ()) -> Any:
-    """Return nested tuples, lists and dicts with other leaves at some paths."""
+    """Return a copy of nested containers with other leaves at some paths."""
     if path in leaves:
         return leaves[path]
     if isinstance(tree, tuple):
@@ -72,17 +80,23 @@ def replaced(tree: Any, leaves: dict[Path, Any], path: Path = ()) -> Any:
         return [replaced(item, leaves, (*path, i)) for i, item in enumerate(tree)]
     if isinstance(tree, dict):
         return {key: replaced(item, leaves, (*path, key)) for key, item in tree.items()}
+    if is_data(tree):
+        return record(type(tree), **{
+            key: replaced(item, leaves, (*path, key)) for key, item in state_of(tree).items()})
     return tree
 
 
 def without_lists(tree: Any) -> Any:
-    """Return nested tuples, lists and dicts with tuples for the lists: their parts have names."""
+    """Return nested containers with tuples for the lists: their parts have names."""
     if isinstance(tree, (list, tuple)) and not hasattr(tree, "_fields"):
         return tuple(map(without_lists, tree))
     if isinstance(tree, tuple):
         return type(tree)(*map(without_lists, tree))
     if isinstance(tree, dict):
         return {key: without_lists(item) for key, item in tree.items()}
+    if is_data(tree):
+        return record(type(tree), **{
+            key: without_lists(item) for key, item in state_of(tree).items()})
     return tree
 
 
@@ -95,7 +109,7 @@ def check_no_list(tree: Any, paths: Sequence[Path]) -> None:
                 raise TypeError(
                     "arrays in a list that is an argument have no names; give a tuple, and make "
                     "the list inside of the function")
-            inner = inner[key]
+            inner = state_of(inner)[key] if is_data(inner) else inner[key]
 
 
 def as_key(tree: Any) -> Any:
@@ -104,6 +118,8 @@ def as_key(tree: Any) -> Any:
         return type(tree), tuple(map(as_key, tree))
     if isinstance(tree, dict):
         return dict, tuple((key, as_key(item)) for key, item in tree.items())
+    if is_data(tree):
+        return type(tree), as_key(dict(state_of(tree)))
     hash(tree)
     if isinstance(tree, (float, complex, np.inexact)):
         return type(tree), repr(tree)  # 0.0 is not -0.0, and nan is nan
@@ -133,6 +149,8 @@ def is_same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(is_same, one, other))
     if isinstance(one, dict):
         return list(one) == list(other) and all(is_same(one[key], other[key]) for key in one)
+    if is_data(one):
+        return is_same(dict(state_of(one)), dict(state_of(other)))
     return one is other or bool(one == other)
 
 
@@ -159,6 +177,9 @@ class Place:
 
     def __repr__(self) -> str:
         return "<operand>"
+
+    def __reduce__(self) -> str:
+        return "PLACE"
 
 
 PLACE = Place()
@@ -199,12 +220,17 @@ class Call:
     """A function of one tuple, and where in it operands stand.
 
     ``root`` is the user's function, ``smooth`` tells which operands are differentiated;
-    ``linear`` is how many of the last ones the results are linear in.
+    ``linear`` is how many of the last ones the results are linear in. ``backend`` is that of the
+    value and the first derivatives; native loops for those of derivatives are not insisted on.
+    ``evaluate`` computes the same as the function, where that is a derivative by a backend;
+    ``parent`` is the call of which it is one, and what is asked of that.
     """
 
     def __init__(
         self, function: Callable[..., Any], root: Callable[..., Any], tree: Any,
-        paths: Sequence[Path], smooth: Sequence[bool], linear: int = 0,
+        paths: Sequence[Path], smooth: Sequence[bool], linear: int = 0, backend: str = "python",
+        evaluate: Callable[..., Any] | None = None,
+        parent: tuple[Call, Result | None] | None = None,
     ) -> None:
         self.function = function
         self.root = root
@@ -212,10 +238,18 @@ class Call:
         self.paths = tuple(paths)
         self.smooth = tuple(smooth)
         self.linear = linear
+        self.backend = backend
+        self.evaluate = evaluate
+        self.parent = parent
         self.pulls: dict[Any, Call] = {}
         self.argnums = tuple(
             ".".join(("args", *map(step, path)))
             for path, on in zip(paths, smooth, strict=True) if on)
+
+    def __reduce__(self) -> Any:
+        if self.parent is not None:
+            return derived_call, self.parent
+        return first_call, (self.root, self.tree, self.paths, self.smooth, self.backend)
 
     def arguments(self, operands: Sequence[Any]) -> Any:
         """Return the tuple that the function takes, with copies of the operands."""
@@ -224,13 +258,23 @@ class Call:
 
     def value(self, operands: Sequence[Any]) -> tuple[list[np.ndarray], Result]:
         """Return the results, and their structure."""
-        return flat(self.function(self.arguments(operands)))
+        return flat(self.primal(self.arguments(operands)))
+
+    @functools.cached_property
+    def primal(self) -> Callable[..., Any]:
+        """The function as values are computed."""
+        if self.evaluate is not None:
+            return self.evaluate
+        if self.backend == "python":
+            return self.function
+        return compiled(self.function, backend=self.backend)
 
     def value_and_pullback(
         self, operands: Sequence[Any]
     ) -> tuple[list[np.ndarray], Result, Callable[[Sequence[Any]], list[Any]]]:
         """Return results, structure, and a function of cotangents of those that are floats."""
-        value, pullback = vjp(self.function, self.arguments(operands), argnums=self.argnums)
+        value, pullback = vjp(
+            self.function, self.arguments(operands), argnums=self.argnums, backend=self.backend)
         values, result = flat(value)
 
         def pull(cotangents: Sequence[Any]) -> list[Any]:
@@ -238,14 +282,26 @@ class Call:
 
         return values, result, pull
 
+    @property
+    def derived_backend(self) -> str:
+        """The backend of derivatives of this call's derivatives."""
+        return "auto" if self.backend == "native" else self.backend
+
     @functools.cached_property
     def push(self) -> Call:
         """The call that maps operands, and tangents of the smooth ones, to those of results."""
         count = sum(self.smooth)
         function = written(PUSHED, "pushed", self.function, self.argnums, self.root)
+
+        def evaluate(args: Any) -> Any:
+            return jvp(self.function, (args[0],), args[1], argnums=self.argnums,
+                       backend=self.backend)[1]
+
         tree = (self.tree, (PLACE,) * count)
         paths = [(0, *path) for path in self.paths] + [(1, i) for i in range(count)]
-        return Call(function, self.root, tree, paths, [*self.smooth, *[True] * count], count)
+        return Call(
+            function, self.root, tree, paths, [*self.smooth, *[True] * count], count,
+            self.derived_backend, evaluate, (self, None))
 
     def pull(self, result: Result) -> Call:
         """The call that maps operands, and cotangents of results, to those of smooth operands."""
@@ -253,11 +309,17 @@ class Call:
         if key not in self.pulls:
             floats = [path for path, on in zip(result.paths, result.floats, strict=True) if on]
             function = written(PULLED, "pulled", self.function, self.argnums, self.root)
+
+            def evaluate(args: Any) -> Any:
+                return vjp(self.function, args[0], argnums=self.argnums,
+                           backend=self.backend)[1](args[1])
+
             cotangent = result.cotangent(iter([PLACE] * len(floats)))
             paths = [(0, *path) for path in self.paths] + [(1, *path) for path in floats]
             self.pulls[key] = Call(
                 function, self.root, (self.tree, cotangent), paths,
-                [*self.smooth, *[True] * len(floats)], len(floats))
+                [*self.smooth, *[True] * len(floats)], len(floats), self.derived_backend,
+                evaluate, (self, result))
         return self.pulls[key]
 
 
@@ -270,7 +332,8 @@ def step(key: Any) -> str:
 
 @functools.lru_cache(maxsize=KEPT_CALLS)
 def kept_call(
-    function: Callable[..., Any], key: Any, paths: tuple[Path, ...], smooth: tuple[bool, ...]
+    function: Callable[..., Any], key: Any, paths: tuple[Path, ...], smooth: tuple[bool, ...],
+    backend: str,
 ) -> list[Call]:
     """Return a list that is to hold the call of a function with a structure of arguments."""
     return []
@@ -278,7 +341,7 @@ def kept_call(
 
 def call_of(
     function: Callable[..., Any], args: tuple[Any, ...], is_operand: Callable[[Any], bool],
-    is_smooth: Callable[[Any], bool],
+    is_smooth: Callable[[Any], bool], backend: str = "python",
 ) -> tuple[Call, list[Any]]:
     """Return a call of a function with some arguments, and the operands in them."""
     found = list(flatten(args, is_operand))
@@ -287,13 +350,26 @@ def call_of(
     check_no_list(args, paths)
     tree = replaced(args, dict.fromkeys(paths, PLACE))
     try:
-        kept = kept_call(function, as_key(tree), paths, smooth)
+        kept = kept_call(function, as_key(tree), paths, smooth, backend)
     except TypeError:  # not to be looked up
         kept = []
     if not kept:
-        applied = written(APPLIED, "applied", function, (), function)
-        kept.append(Call(applied, function, tree, paths, smooth))
+        kept.append(first_call(function, tree, paths, smooth, backend))
     return kept[0], [leaf for _, leaf in found]
+
+
+def first_call(
+    function: Callable[..., Any], tree: Any, paths: tuple[Path, ...], smooth: tuple[bool, ...],
+    backend: str,
+) -> Call:
+    """Return the call of a user's function."""
+    applied = written(APPLIED, "applied", function, (), function)
+    return Call(applied, function, tree, paths, smooth, backend=backend)
+
+
+def derived_call(parent: Call, result: Result | None) -> Call:
+    """Return the pushforward of a call, or its pullback of cotangents of a result."""
+    return parent.push if result is None else parent.pull(result)
 
 
 def check_some(call: Call, function: Callable[..., Any], args: tuple[Any, ...], what: str) -> None:

@@ -22,6 +22,7 @@ from adcompiler.errors import ArgumentsError
 from adcompiler.interop.calls import (
     KEPT_CALLS, Call, Result, call_of, check_some, flat, is_same,
 )
+from adcompiler.interop.wrapped import Wrapped
 
 evaluation = Primitive("adcompiler")
 """The evaluation of a call; its parameter ``run`` tells of which, and what the results are."""
@@ -90,42 +91,71 @@ def chosen(values: Sequence[Any], which: Sequence[bool]) -> Iterator[Any]:
     return compress(values, which)
 
 
-def wrap(function: Callable[..., Any], *, like: Any = None) -> Callable[..., Any]:
+def wrap(
+    function: Callable[..., Any], *, like: Any = None, backend: str = "python"
+) -> Callback:
     """Return ``function``, written for NumPy, as a function of JAX arrays.
 
-    Arrays of JAX in arguments, also those in tuples and dicts, are given to it as arrays of
-    NumPy (as numbers where they have no axes), everything else as it is. Numbers and arrays in its
-    result become arrays of JAX. It works under ``jit``, ``grad``, ``vjp``, ``jvp``, ``jacrev``,
-    ``jacfwd``, ``hessian`` and, calling it once for each example, ``vmap``.
+    Arrays of JAX in arguments, also those in tuples, dicts and dataclasses, are given to it as
+    arrays of NumPy (as numbers where they have no axes), everything else as it is. Numbers and
+    arrays in its result become arrays of JAX. It works under ``jit``, ``grad``, ``vjp``, ``jvp``,
+    ``jacrev``, ``jacfwd``, ``hessian``, ``scan`` and, calling it once for each example, ``vmap``.
 
-    JAX has to know the structure, shapes and dtypes of results before it runs anything: they are
-    those that the function returns for arrays of ones, unless ``like`` is a result that tells them.
-    They must not depend on values. It runs on the CPU, by ``jax.pure_callback`` under ``jit``.
+    JAX has to know the structure, shapes and dtypes of results before it runs anything; they must
+    not depend on values. It runs on the CPU, by ``jax.pure_callback`` under ``jit``.
 
-    Raises ADError, at the first call that needs a derivative, for what the compiler refuses, and
-    TypeError where no argument is an array of JAX.
+    Parameters:
+        function (callable): A function of NumPy, with source that can be read.
+        like: A result, which says what results are like. By default the function is called with
+            arrays of ones.
+        backend (str): That of ``adcompiler.grad``: ``"native"`` computes values and first
+            derivatives by machine loops, or refuses; ``"auto"`` where there are such loops.
+
+    Returns:
+        Callback: A callable of positional arguments. It is pickled by its name, or with the
+        function.
+
+    Raises:
+        ADError: At the first call that needs a derivative, for what the compiler refuses.
+        TypeError: If no argument is an array of JAX, or NumPy has no numbers of its dtype.
+
+    Example:
+        >>> import jax, jax.numpy as jnp, numpy as np
+        >>> from adcompiler.interop.jax import wrap
+        >>> cubes = wrap(lambda x: np.sum(x**3))
+        >>> jax.jit(jax.grad(cubes))(jnp.array([1.0, 2.0])).tolist()
+        [3.0, 12.0]
     """
-    runs: dict[Any, Run] = {}
+    return Callback(function, like=like, backend=backend)
 
-    @functools.wraps(function)
-    def wrapped(*args: Any) -> Any:
-        call, operands = call_of(function, args, is_array, is_smooth)
-        check_some(call, function, args, "array of JAX")
+
+class Callback(Wrapped):
+    """A function of arrays of JAX; see ``wrap``."""
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        super().__init__(function, **options)
+        self.runs: dict[Any, Run] = {}
+
+    def __call__(self, *args: Any) -> Any:
+        """Return the results as arrays of JAX."""
+        call, operands = call_of(
+            self.function, args, is_array, is_smooth, self.options["backend"])
+        check_some(call, self.function, args, "array of JAX")
         for one in operands:
             if getattr(one.dtype, "kind", "V") not in "biufc":
                 raise ArgumentsError(
                     f"NumPy has no numbers of dtype {one.dtype}; give x.astype(jnp.float32)")
         key = call, tuple((one.shape, one.dtype) for one in operands)
+        runs = self.runs
         if key not in runs:
             if len(runs) >= KEPT_CALLS:
                 del runs[next(iter(runs))]
+            like = self.options["like"]
             ones = [np.ones(one.shape, one.dtype) for one in operands]
             values, result = flat(like) if like is not None else call.value(ones)
             runs[key] = Run(
                 call, result, tuple(map(aval_of, operands)), tuple(map(aval_of, values)))
         return runs[key].result.structured(bound(runs[key], operands))
-
-    return wrapped
 
 
 def is_array(value: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,30 +9,54 @@ import torch
 
 from adcompiler.errors import ArgumentsError
 from adcompiler.interop.calls import Call, Result, call_of, check_some, is_same
+from adcompiler.interop.wrapped import Wrapped
 
 
-def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+def wrap(function: Callable[..., Any], *, backend: str = "python") -> Layer:
     """Return ``function``, written for NumPy, as a function of tensors.
 
-    Tensors in arguments, also those in tuples and dicts, are given to it as arrays of their
-    dtype (as numbers where they have no axes), everything else as it is. Numbers and arrays in its
-    result become tensors on the device of the first argument. It takes part in ``backward`` and
-    ``torch.autograd.grad``, also with ``create_graph=True``, and in ``torch.func``: ``grad``,
+    Tensors in arguments, also those in tuples, dicts and dataclasses, are given to it as arrays of
+    their dtype (as numbers where they have no axes), everything else as it is. Numbers and arrays
+    in its result become tensors on the device of the first argument. It takes part in ``backward``
+    and ``torch.autograd.grad``, also with ``create_graph=True``, and in ``torch.func``: ``grad``,
     ``vjp``, ``jvp``, ``jacrev``, ``jacfwd``, ``hessian``; ``vmap`` calls it once for each example.
+    ``torch.compile`` leaves it as it is, and compiles what is around it.
 
-    It runs on the CPU. Raises ADError, at the first call that needs a derivative, for what the
-    compiler refuses, and TypeError where no argument is a tensor.
+    Parameters:
+        function (callable): A function of NumPy, with source that can be read.
+        backend (str): That of ``adcompiler.grad``: ``"native"`` computes values and first
+            derivatives by machine loops, or refuses; ``"auto"`` where there are such loops.
+
+    Returns:
+        Layer: A callable of positional arguments. It is pickled by its name, or with the function.
+
+    Raises:
+        ADError: At the first call that needs a derivative, for what the compiler refuses.
+        TypeError: If no argument is a tensor, or NumPy has no array for one: of dtype bfloat16, as
+            under ``torch.autocast``, give ``x.float()``.
+
+    Example:
+        >>> import numpy as np, torch
+        >>> from adcompiler.interop.torch import wrap
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> wrap(lambda x: np.sum(x**3))(x).backward()
+        >>> x.grad
+        tensor([ 3., 12.])
     """
+    return Layer(function, backend=backend)
 
-    @functools.wraps(function)
-    def wrapped(*args: Any) -> Any:
-        call, tensors = call_of(function, args, is_tensor, is_smooth)
-        check_some(call, function, args, "tensor")
+
+class Layer(Wrapped):
+    """A function of tensors; see ``wrap``."""
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def __call__(self, *args: Any) -> Any:
+        """Return the results as tensors."""
+        call, tensors = call_of(self.function, args, is_tensor, is_smooth, **self.options)
+        check_some(call, self.function, args, "tensor")
         run = Run(call)
         found = evaluated(run, tensors)
         return run.result.structured(found)
-
-    return wrapped
 
 
 def is_tensor(value: Any) -> bool:

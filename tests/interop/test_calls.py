@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import pickle
 from fractions import Fraction
 from typing import Any
 
@@ -62,3 +63,19 @@ def test_bound_methods_of_functools_have_their_instance() -> None:
     assert grad(lambda x: model.single(x))(2.0) == 12.0
     with pytest.raises(ADError, match=r"grad\(lambda x: instance.single\(x\)\)"):
         grad(model.single)(2.0)
+
+
+def scaled(x: Any, k: Any) -> Any:
+    return {"y": np.sin(x) * k, "k": k}
+
+
+def test_calls_and_their_derivatives_are_pickled() -> None:
+    x = np.array([0.3, 0.4])
+    call, operands = call_of(scaled, (x, 2), lambda v: isinstance(v, np.ndarray), lambda v: True)
+    _, result = call.value(operands)
+    pull = pickle.loads(pickle.dumps(call.pull(result)))
+    (found,), _ = pull.value([x, np.ones(2)])
+    np.testing.assert_allclose(found, 2.0 * np.cos(x), rtol=1e-15)
+    push = pickle.loads(pickle.dumps(call.pull(result).push))
+    (along,), _ = push.value([x, np.ones(2), np.ones(2), np.zeros(2)])
+    np.testing.assert_allclose(along, -2.0 * np.sin(x), rtol=1e-15)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -152,3 +154,43 @@ def test_dtypes_that_numpy_has_no_numbers_of_are_refused() -> None:
 def test_zeros_of_both_signs_are_two_arguments() -> None:
     signed = wrap(lambda x, k: x * np.copysign(1.0, k))
     assert [float(signed(jnp.ones(1), k)[0]) for k in (0.0, -0.0)] == [1.0, -1.0]
+
+
+@dataclasses.dataclass
+class Weights:
+    w: Any
+    power: int
+
+
+jax.tree_util.register_dataclass(Weights, data_fields=["w"], meta_fields=["power"])
+
+
+def test_dataclasses_of_arrays() -> None:
+    powers = wrap(lambda p, x: np.sum(np.sin(p.w) * x**p.power))
+    given, x = Weights(jnp.array([0.1, 0.2]), 3), jnp.array([2.0, 3.0])
+    found = jax.jit(jax.grad(powers))(given, x)
+    assert type(found) is Weights and found.power == 3
+    assert np.allclose(found.w, np.cos([0.1, 0.2]) * [8.0, 27.0], rtol=1e-14)
+
+
+def looped(x: Any) -> Any:
+    total = 0.0
+    for i in range(x.size):
+        total = total + np.sin(x[i]) * x[i] ** 2
+    return total
+
+
+def test_native_loops_under_transforms() -> None:
+    pytest.importorskip("llvmlite")
+    x = jnp.array([0.3, -0.7, 1.1])
+    native, plain = wrap(looped, backend="native"), wrap(looped)
+    assert np.allclose(native(x), plain(x), rtol=1e-14)
+    for of in (jax.grad, jax.jacfwd, jax.hessian, lambda f: jax.vmap(jax.grad(f))):
+        at = jnp.stack([x, 2 * x]) if of not in (jax.grad, jax.jacfwd, jax.hessian) else x
+        assert np.allclose(jax.jit(of(native))(at), of(plain)(at), rtol=1e-12)
+
+
+def test_pickled_by_name_or_with_the_function() -> None:
+    copy = pickle.loads(pickle.dumps(wrap(looped, like=0.0)))
+    assert copy.options == {"like": 0.0, "backend": "python"}
+    assert np.allclose(jax.grad(copy)(jnp.ones(2)), jax.grad(wrap(looped))(jnp.ones(2)))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import pickle
+import warnings
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,7 +15,7 @@ torch = pytest.importorskip("torch")
 from torch import func  # noqa: E402
 from torch.autograd import gradcheck, gradgradcheck  # noqa: E402
 
-from adcompiler import MissingRuleError  # noqa: E402
+from adcompiler import MissingRuleError, UnsupportedError  # noqa: E402
 from adcompiler.interop.torch import wrap  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -157,3 +161,114 @@ def test_examples_of_another_structure_are_refused() -> None:
         torch.func.vmap(chosen)(torch.tensor([[0.4, 1.0], [0.8, 1.0]]))
     with pytest.raises(TypeError, match="no examples"):
         torch.func.vmap(chosen)(torch.zeros(0, 2))
+
+
+@dataclasses.dataclass
+class Weights:
+    w: Any
+    bias: Any
+    power: int = 2
+
+
+def powers(p: Weights, x: Any) -> Any:
+    return Weights(np.sin(p.w) * x, p.bias**p.power, p.power)
+
+
+@pytest.mark.parametrize("backend", ["python", "auto"])
+def test_dataclasses_of_tensors(backend: str) -> None:
+    w, bias = tensor(0.1, 0.2), torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    given = Weights(w, bias)
+    found = wrap(powers, backend=backend)(given, 3.0)
+    assert type(found) is Weights and given.w is w
+    (found.w.sum() + found.bias).backward()
+    assert np.allclose(w.grad, 3.0 * np.cos([0.1, 0.2]), rtol=1e-15) and bias.grad.item() == 4.0
+    assert torch.allclose(func.jacrev(lambda w: wrap(powers)(Weights(w, 2.0), 3.0).w)(w.detach()),
+                          torch.diag(3.0 * torch.cos(w.detach())))
+
+
+def test_dataclasses_of_equal_parts_are_one_function_and_of_others_another() -> None:
+    cubes = wrap(lambda p: np.sum(p.w**p.power))
+    one = Weights(tensor(2.0), 0.0)
+    assert cubes(one).item() == 4.0
+    one.power = 3
+    assert cubes(one).item() == 8.0
+
+
+def loop(x: Any, n: int) -> Any:
+    total = 0.0
+    for i in range(n):
+        total = total + np.sin(x[i]) * x[i] ** 2
+    return total
+
+
+def test_native_loops() -> None:
+    pytest.importorskip("llvmlite")
+    x = tensor(0.3, -0.7, 1.1)
+    native, plain = wrap(loop, backend="native"), wrap(loop)
+    assert native(x, 3).item() == pytest.approx(plain(x, 3).item(), rel=1e-14)
+    for of in (func.grad, func.hessian, lambda f: lambda x: func.jvp(f, (x,), (x,))[1]):
+        one, other = (of(lambda x, f=f: f(x, 3))(x.detach()) for f in (native, plain))
+        assert torch.allclose(one, other, rtol=1e-12)
+    with pytest.raises(UnsupportedError, match="native backend has nothing for this"):
+        wrap(powers, backend="native")(Weights(x.detach(), 2.0), 3.0)
+
+
+def test_pickled_by_name_or_with_the_function() -> None:
+    assert pickle.loads(pickle.dumps(decorated)) is decorated
+    module = torch.nn.Sequential(Decay(wrap(np.tanh, backend="auto")))
+    copy = pickle.loads(pickle.dumps(module))
+    assert copy[0].layer.options == {"backend": "auto"}
+    assert torch.equal(copy(tensor(0.5)), module(tensor(0.5)))
+
+
+@wrap
+def decorated(x: Any) -> Any:
+    return np.exp(-(x**2))
+
+
+class Decay(torch.nn.Module):
+    def __init__(self, layer: Any) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: Any) -> Any:
+        return self.layer(2.0 * x).sum()
+
+
+class Scale:
+    k = 2.0
+
+    @wrap
+    def scaled(self, x: Any) -> Any:
+        return x * self.k
+
+
+def test_methods_are_bound() -> None:
+    x = tensor(3.0)
+    Scale().scaled(x).backward()
+    assert x.grad.tolist() == [2.0]
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_under_torch_compile(backend: str) -> None:
+    torch._dynamo.reset()
+    module = Decay(decorated)
+    told: list[str] = []
+    x, same = tensor(0.3, 0.4), tensor(0.3, 0.4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with mock.patch("warnings.showwarning", lambda text, *rest: told.append(str(text))):
+            torch.compile(module, backend=backend)(x).backward()
+    module(same).backward()
+    assert not told and torch.equal(x.grad, same.grad)
+    assert np.allclose(x.grad, -8.0 * np.array([0.3, 0.4]) * np.exp(-4.0 * np.array([0.09, 0.16])))
+
+
+def test_under_autocast() -> None:
+    layer = torch.nn.Linear(2, 2)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        hidden = layer(torch.ones(2))
+        with pytest.raises(TypeError, match=r"give tensor.to\(torch.float32\)"):
+            decorated(hidden)
+        decorated(hidden.float()).sum().backward()
+    assert layer.weight.grad.dtype == torch.float32
