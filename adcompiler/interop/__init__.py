@@ -1,4 +1,4 @@
-"""Derivatives in the forms that other libraries ask for: ``interop.scipy``, ``torch``, ``jax``.
+"""Derivatives in the forms that other libraries ask for: ``interop.scipy``, ``interop.torch`` ...
 
 Each module imports its library; nothing here is imported with adcompiler.
 """

@@ -79,3 +79,28 @@ def test_calls_and_their_derivatives_are_pickled() -> None:
     push = pickle.loads(pickle.dumps(call.pull(result).push))
     (along,), _ = push.value([x, np.ones(2), np.ones(2), np.zeros(2)])
     np.testing.assert_allclose(along, -2.0 * np.sin(x), rtol=1e-15)
+
+
+def several(x: Any, n: int, p: Any) -> Any:
+    return {"a": np.sin(x) * p["k"] ** n, "b": (x @ x) * p["k"], "c": n}
+
+
+def test_pushforwards_of_pullbacks_of_pullbacks() -> None:
+    """Emitted sums are written into arrays whose type is not known when they are read again."""
+    given: list[Any] = [np.array([0.3, -0.4]), np.array(2.0)]
+    call, operands = call_of(
+        several, (given[0], 3, {"k": given[1]}), lambda v: isinstance(v, np.ndarray),
+        lambda v: True)
+    values, result = call.value(operands)
+    for _ in range(2):
+        given += [np.ones_like(v, float) for v, on in zip(values, result.floats, strict=True) if on]
+        call = call.pull(result)
+        values, result = call.value(given)
+    seeds = [np.cos(np.arange(v.size) + 1.0).reshape(v.shape) for v in given]
+    along, _ = call.push.value([*given, *seeds])
+    h = 1e-5
+    up, down = (
+        call.value([v + sign * h * d for v, d in zip(given, seeds, strict=True)])[0]
+        for sign in (1.0, -1.0))
+    for one, high, low in zip(along, up, down, strict=True):
+        np.testing.assert_allclose(one, (high - low) / (2 * h), rtol=1e-7)

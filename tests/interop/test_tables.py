@@ -12,6 +12,7 @@ import pytest
 from adcompiler import (
     ADError, UnsupportedError, grad, hessian, jacobian, jvp, sparse_jacobian, value_and_grad, vjp,
 )
+from adcompiler.interop.tables import labelled
 from adcompiler.runtime.tables import TableError
 from tests.lanes import one_in
 
@@ -295,3 +296,53 @@ def test_instances_are_asked_for_an_array() -> None:
         return np.sum(np.asarray(ASKED) * x)
 
     assert grad(weighed)(2.0) == 3.0
+
+
+def quadratic(w, scale):
+    return scale * (w @ np.arange(9.0).reshape(3, 3) @ w)
+
+
+WEIGHTS = pd.Series([1.0, 2.0, 3.0], index=list("abc"), name="w")
+
+
+def test_gradients_have_the_labels_of_series_and_frames() -> None:
+    plain = WEIGHTS.to_numpy()
+    value, slope = labelled(value_and_grad(quadratic))(WEIGHTS, 2.0)
+    assert value == quadratic(plain, 2.0) and slope.name == "w"
+    pd.testing.assert_series_equal(
+        slope, pd.Series(grad(quadratic)(plain, 2.0), index=list("abc"), name="w"))
+    found = labelled(hessian(quadratic, argnums="w"))(scale=2.0, w=WEIGHTS)
+    pd.testing.assert_frame_equal(
+        found, pd.DataFrame(hessian(quadratic)(plain, 2.0), list("abc"), list("abc")))
+    rows = labelled(jacobian(lambda w: np.arange(6.0).reshape(2, 3) @ w))(WEIGHTS)
+    assert rows.columns.tolist() == list("abc") and rows.loc[1].tolist() == [3.0, 4.0, 5.0]
+    bars = labelled(grad(lambda d, k: k * np.sum(d**2), argnums=(0, 1)))(FRAME, 3.0)
+    pd.testing.assert_frame_equal(bars[0], 6.0 * FRAME)
+    assert bars[1] == float((FRAME**2).to_numpy().sum())
+    assert labelled(grad(quadratic))(plain, 2.0).tolist() == slope.tolist()
+
+
+def test_other_tables_stay_what_they_are() -> None:
+    slope = labelled(grad(by_name))(pd.Series(P, index=["p", "q"]), FRAME)
+    np.testing.assert_array_equal(slope.to_numpy(), grad(by_name)(P, FRAME))
+    assert slope.index.tolist() == ["p", "q"]
+
+
+def test_gradients_have_the_coordinates_of_arrays_of_xarray() -> None:
+    xr = pytest.importorskip("xarray")
+    data = xr.DataArray(np.arange(3.0), dims="t", coords={"t": [1, 2, 3]}, name="u")
+    xr.testing.assert_identical(labelled(grad(lambda a: np.sum(a**3)))(data), 3.0 * data**2)
+    with pytest.raises(TypeError, match="give one of its variables"):
+        labelled(grad(lambda a: np.sum(a)))(data.to_dataset())
+
+
+@pytest.mark.parametrize(("derived", "message"), [
+    (lambda: labelled(grad), "labels are given back by grad"),
+    (lambda: labelled(hessian(quadratic, argnums=(0, 1))), "by one argument"),
+    (lambda: labelled(grad(np.sum))(pd.Series(["a"])), "dtype object has no"),
+    (lambda: labelled(jacobian(lambda w: w.sum()))(WEIGHTS), "of a Series"),
+    (lambda: labelled(hessian(lambda d: np.sum(d**2)))(FRAME), "DataFrame of pandas and 4 axes"),
+])
+def test_labels_that_there_are_not(derived: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        derived()

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-OF_USERS = ("native", "cli", "plot", "notebook", "dask", "torch", "jax", "examples")
+OF_USERS = ("native", "cli", "plot", "notebook", "dask", "torch", "jax", "pymc", "examples")
 """What users install; the others are for working on this."""
 MODULES = {"scikit-learn": "sklearn", "ipython": "IPython"}
 """Modules that are not named as their distributions are."""
