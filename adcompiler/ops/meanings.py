@@ -22,9 +22,10 @@ OF_ARRAYS = """
     dot matmul outer einsum zeros ones empty full zeros_like ones_like empty_like full_like copy
     array asarray arange linspace eye tril triu diag diagonal reshape ravel transpose swapaxes
     expand_dims broadcast_to broadcast_shapes roll concatenate stack vstack hstack column_stack
-    solve
+    solve astype float32 float64
 """
-"""Functions of whole arrays: those of ``numpy``; ``norm`` and ``solve`` of ``numpy.linalg``."""
+"""Functions of whole arrays: those of ``numpy``; ``norm`` and ``solve`` of ``numpy.linalg``,
+``astype`` of arrays."""
 
 OF_MATH = "erf erfc gamma lgamma int_floor int_ceil"
 """What NumPy has no function for: functions of ``math``; ``int_floor`` is ``math.floor``."""

@@ -157,7 +157,7 @@ def may_overlap(written: list[Any], others: list[Any]) -> bool:
 
 CLASSES: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
     "float64": ((float,), float), "int64": ((int, np.int64), int),
-    "bool": ((bool, np.bool_), bool),
+    "bool": ((bool, np.bool_), bool), "float32": ((np.float32,), float),
 }
 """The classes of numbers that are taken for one of a machine type, and what it is handed on as."""
 

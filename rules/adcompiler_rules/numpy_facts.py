@@ -150,7 +150,7 @@ facts(
 
 for word in MEANINGS:
     facts(*named("numpy.linalg" if word in ("norm", "solve") else "numpy", word), means=word)
-for word in ("copy", "reshape", "transpose"):
+for word in ("copy", "reshape", "transpose", "astype"):
     facts(getattr(np.ndarray, word), means=word)
 facts(np.ndarray.flatten, means="ravel")
 

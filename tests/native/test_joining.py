@@ -186,7 +186,14 @@ def of_columns(x):
     return np.stack(rows, axis=1)
 
 
-@pytest.mark.parametrize("function", [returned, of_float32, of_columns])
+def test_numbers_beside_arrays_of_float32_are_joined_in_python() -> None:
+    fast: Any = compiled(of_float32)
+    found = fast(X)
+    assert found.dtype == np.float64 and np.array_equal(found, of_float32(X))
+    assert "calls in Python: concatenate" in fast.explain(X).backend
+
+
+@pytest.mark.parametrize("function", [returned, of_columns])
 def test_the_rest_is_refused(function: Any) -> None:
     with pytest.raises(UnsupportedError, match="the native backend has nothing for this"):
         compiled(function)(X)

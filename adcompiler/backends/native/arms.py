@@ -8,8 +8,10 @@ from typing import Any
 
 from adcompiler.backends.native import lists
 from adcompiler.backends.native.loops import (
-    FLOAT, INT, Assign, Bind, Body, Expr, Extent, Make, Name, Number,
+    EITHER, FLOAT, INT, NAUGHT, SHORT, SINGLE, Assign, Bind, Body, Expr, Extent, Make, Name,
+    Number,
 )
+from adcompiler.backends.native.singles import dtype_of, is_naught, short_of
 from adcompiler.backends.native.tapes import is_placeholder
 from adcompiler.backends.native.values import (
     UNSET, Buffer, Declined, Failure, Kept, Keyed, Num, Record, Rows, Several, Span, Tape,
@@ -19,6 +21,8 @@ from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
 
 ZERO = Number(0)
+TAKEN = {(EITHER, SINGLE), (EITHER, NAUGHT), (EITHER, FLOAT), (NAUGHT, SINGLE)}
+"""Which machine types of floats take numbers of which other ones as they are."""
 
 
 class Merging:
@@ -78,7 +82,7 @@ class Merging:
         """Return a number that both arms assign."""
         given = [value for _, value in (left, right)]
         dtypes = {value.dtype for value in given if isinstance(value, Num)}
-        dtype = common(dtypes, type_)
+        dtype = short_of(type_, *given) or common(dtypes, type_)
         name = self.w.fresh(hint)
         numbers = []
         for body, value in (left, right):
@@ -105,10 +109,12 @@ class Merging:
             return replace(held, isset=Number(False)) if unset else held
         if not isinstance(value, Num):
             raise Declined("a variable is a number at times, and something else at others")
-        if dtype == FLOAT and value.dtype == INT:
-            return replace(self.w.as_float(value), isset=value.isset)
+        if dtype in (FLOAT, EITHER) and value.dtype == INT:
+            return replace(self.w.as_float(value), isset=value.isset, dtype=dtype)
         if value.dtype != dtype:
-            raise Declined("a variable is a number of different kinds")
+            if (dtype, value.dtype) not in TAKEN and not (dtype == NAUGHT and is_naught(value)):
+                raise Declined("a variable is a number of different kinds")
+            return replace(value, dtype=dtype)
         return value
 
     def merged_tapes(
@@ -223,8 +229,8 @@ def common(dtypes: set[str], type_: t.Type) -> str:
     """Return the machine type of a number that is of one of these."""
     if len(dtypes) == 1:
         return next(iter(dtypes))
-    if dtypes == {FLOAT, INT} and isinstance(type_, t.Scalar):
-        return FLOAT
+    if isinstance(type_, t.Scalar) and (dtypes == {FLOAT, INT} or dtype_of(type_) == EITHER):
+        return EITHER if dtypes & {*SHORT} else FLOAT
     raise Declined("a variable is a number of different kinds")
 
 

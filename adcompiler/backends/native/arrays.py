@@ -7,10 +7,11 @@ from typing import Any
 
 from adcompiler.backends.native.fusing import Fusing
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Assign, Binary, Element, Ends, Expr, Extent, Flat, Name, Number, Part,
-    Place, Store, Turn, Use, View,
+    BOOL, FLOAT, INT, SINGLE, Assign, Binary, Element, Ends, Expr, Extent, Flat, Name, Number,
+    Part, Place, Store, Turn, Use, View,
 )
 from adcompiler.backends.native.scalars import OF_EACH, TABLE
+from adcompiler.backends.native.singles import computed_in, concerns
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Cut, Declined, Fused, Known, Num, Several,
 )
@@ -118,14 +119,23 @@ class Arrays(Fusing):
 
     # -- element by element --------------------------------------------------------------------
 
-    def elementwise(self, function: Any, args: list[Any], type_: t.Type) -> Fused:
-        """Return what a function of ``TABLE`` makes of arrays, element by element."""
+    def elementwise(
+        self, function: Any, args: list[Any], type_: t.Type, types: Sequence[t.Type]
+    ) -> Fused:
+        """Return what a function of ``TABLE`` makes of arrays, element by element.
+
+        ``types`` are those of the arguments.
+        """
         buffers = [arg for arg in args if isinstance(arg, (Buffer, Fused))]
         if not isinstance(type_, t.Array) or type_.ndim != max(b.ndim for b in buffers):
             raise Declined("an operation whose result is not known to be an array")
         if function in (min, max, float, int, bool):
             raise Declined(f"`{function.__name__}` of an array")
         function, args = simpler(function, args)
+        if concerns(args) or type_.dtype == SINGLE:
+            return self.fused(
+                computed_in(self.w, function, function, types, type_ if self.has_types else None,
+                            self.of_each), args, type_.dtype)
         write = OF_EACH.get(function, TABLE[function]) if self.of_each else TABLE[function]
         return self.fused(lambda *items: write(self.w, *items), args, type_.dtype)
 
@@ -222,9 +232,10 @@ class Arrays(Fusing):
     def total(self, of: Buffer) -> Num:
         """Return the sum of all elements, added in the order that NumPy adds them."""
         name = self.w.fresh(self.hint)
-        if of.dtype == FLOAT:
-            self.w.write(Use(name, "total_sum", (Flat(of.name),)))
-            return Num(Name(name), FLOAT)
+        if of.dtype in (FLOAT, SINGLE):
+            helper = "total_sum" if of.dtype == FLOAT else "short_total_sum"
+            self.w.write(Use(name, helper, (Flat(of.name),)))
+            return Num(Name(name), of.dtype)
         sums = self.helped("whole_sums_along", of, (ONE, self.size(of.shape), ONE), INT, (ONE,))
         self.w.write(Assign(name, Element(sums.name, (ZERO,))))
         return Num(Name(name), INT, LENGTH if of.dtype == BOOL else WIDE)
@@ -232,20 +243,25 @@ class Arrays(Fusing):
     def gradient(self, bar: Any, var: Buffer) -> Buffer:
         """Return a cotangent as the gradient of an array, which nobody else holds."""
         if isinstance(bar, Known) and bar.value is None:
-            return self.new(var.shape, FLOAT, Num(Number(0.0), FLOAT))
+            return self.new(var.shape, floating(var), Num(Number(0.0), FLOAT))
         if isinstance(bar, Num):
-            return self.new(var.shape, FLOAT, bar)
-        if not isinstance(bar, Buffer) or bar.ndim != var.ndim or bar.dtype != FLOAT:
+            return self.new(var.shape, floating(var), bar)
+        if not isinstance(bar, Buffer) or bar.ndim != var.ndim or bar.dtype != floating(var):
             raise Declined("a gradient that is to be spread over an array")
         self.agree(bar, var.shape)
         return self.copy(bar)
+
+
+def floating(of: Buffer) -> str:
+    """Return the dtype of cotangents of an array."""
+    return SINGLE if of.dtype == SINGLE else FLOAT
 
 
 def simpler(function: Any, args: list[Any]) -> tuple[Any, list[Any]]:
     """Return what is computed for a power of an array: a root, a quotient, a cube."""
     if function == "power" and len(args) == 2 and isinstance(args[1], Num):
         exponent = args[1].expr
-        if args[0].dtype == FLOAT if isinstance(args[0], (Buffer, Fused)) else False:
+        if args[0].dtype in (FLOAT, SINGLE) if isinstance(args[0], (Buffer, Fused)) else False:
             if exponent in (Number(0.5),):
                 return "sqrt", args[:1]
             if exponent in (Number(3.0), Number(3)):

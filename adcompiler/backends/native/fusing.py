@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Element, Expr, Make, Number, children,
+    ARRAYS, FLOAT, INT, SINGLE, Element, Expr, Make, Number, children,
 )
 from adcompiler.backends.native.values import Buffer, Declined, Fused, Num
-from adcompiler.backends.native.writer import Writer
+from adcompiler.backends.native.writer import Writer, as_double, single
 
-MACHINE = (FLOAT, INT, BOOL)
 ZERO, ONE = Number(0), Number(1)
 SHORT = 9
 """Expressions of more names and operators than this are given names."""
@@ -24,7 +23,8 @@ class Fusing:
     ``turns`` tells of which matrix each other one is the transpose.
 
     With ``of_seeds`` helpers multiply vectors too, for which there are others of many seeds; with
-    ``of_each`` helpers compute functions in steps that vectors of numbers take too.
+    ``of_each`` helpers compute functions in steps that vectors of numbers take too. Without
+    ``has_types`` the precision of numbers of Python's is not told by their types.
     """
 
     def __init__(self, w: Writer) -> None:
@@ -36,17 +36,18 @@ class Fusing:
         self.of_seeds = False
         self.turns: dict[str, Buffer] = {}
         self.of_each = True
+        self.has_types = True
 
     def new(self, shape: Sequence[Expr], dtype: str, fill: Num | None) -> Buffer:
         """Return a new array."""
-        if dtype not in MACHINE:
+        if dtype not in ARRAYS:
             raise Declined(f"an array of {dtype}")
         expr = None
         if fill is not None:
             if not isinstance(fill, Num):
                 raise Declined("an array filled with what is no number")
-            if dtype == FLOAT:
-                expr = self.w.as_float(fill).expr
+            if dtype in (FLOAT, SINGLE):
+                expr = (single if dtype == SINGLE else as_double)(self.w, fill).expr
             elif isinstance(fill.expr, Number):
                 expr = Number(int(fill.expr.value) if dtype == INT else bool(fill.expr.value))
             elif fill.dtype == dtype:
@@ -69,7 +70,7 @@ class Fusing:
 
         What is stretched to it would be computed more than once, and is computed here.
         """
-        if dtype not in MACHINE:
+        if dtype not in ARRAYS:
             raise Declined(f"an array of {dtype}")
         shape = self.common_shape([arg for arg in args if isinstance(arg, (Buffer, Fused))])
         operands = [self.operand(self.fitting(arg, shape)) for arg in args]
@@ -236,4 +237,4 @@ def nodes(expr: Expr) -> int:
 
 def is_floating(value: Fused) -> bool:
     """Say whether an array is computed of floats alone."""
-    return all(one.dtype == FLOAT for one in (value, *value.operands))
+    return all(one.dtype in (FLOAT, SINGLE) for one in (value, *value.operands))

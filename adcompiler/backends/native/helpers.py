@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 RESERVED = '''
@@ -425,11 +426,36 @@ def ascending(values):
         width *= 2
     return order
 '''
+
+
+def of_short_floats(text: str) -> str:
+    """Return the text of a sum of numbers of float32, rounded after each addition."""
+    text = re.sub(r"\b(block_sum|pairwise_sum|total_sum|sums_along)\b", r"short_\1", text)
+    text = re.sub(r"\b(r\d|total) \+= (.*)", r"\1 = np.float32(\1 + \2)", text)
+    for float64, float32 in OF_SHORT_FLOATS:
+        text = text.replace(float64, float32)
+    return text
+
+
+OF_SHORT_FLOATS = (
+    ("total = ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))", """\
+r0, r2 = np.float32(r0 + r1), np.float32(r2 + r3)
+        r4, r6 = np.float32(r4 + r5), np.float32(r6 + r7)
+        r0, r4 = np.float32(r0 + r2), np.float32(r4 + r6)
+        total = np.float32(r0 + r4)"""),
+    ("lefts[top - 1] + total", "np.float32(lefts[top - 1] + total)"),
+    ("np.zeros(64), np", "np.zeros(64, np.float32), np"),
+    ("np.zeros(outer * inner)", "np.zeros(outer * inner, np.float32)"),
+)
+"""What is written in place of other text of these sums."""
 TEXTS = {
     "reserved": RESERVED, "reserved_of_each": RESERVED_OF_EACH, "block_sum": BLOCK_SUM,
     "pairwise_sum": PAIRWISE_SUM, "sum_in_a_row": SUM_IN_A_ROW,
     "total_sum": TOTAL_SUM, "sums_along": SUMS_ALONG, "sums_of_each": SUMS_OF_EACH,
     "whole_sums_along": WHOLE_SUMS_ALONG,
+    **{f"short_{name}": of_short_floats(text) for name, text in (
+        ("block_sum", BLOCK_SUM), ("pairwise_sum", PAIRWISE_SUM), ("total_sum", TOTAL_SUM),
+        ("sums_along", SUMS_ALONG))},
     "max_along": EXTREMES.format(name="max", sign=">"),
     "min_along": EXTREMES.format(name="min", sign="<"),
     "largest": EXTREME.format(name="largest", sign=">"),
@@ -450,7 +476,8 @@ TEXTS = {
 CALLS = {
     "pairwise_sum": ("block_sum",), "sum_in_a_row": ("block_sum", "pairwise_sum"),
     "total_sum": ("pairwise_sum",), "sums_along": ("pairwise_sum",),
-    "sums_of_each": ("sums_along",),
+    "sums_of_each": ("sums_along",), "short_pairwise_sum": ("short_block_sum",),
+    "short_total_sum": ("short_pairwise_sum",), "short_sums_along": ("short_pairwise_sum",),
 }
 """Which helpers a helper calls."""
 

@@ -16,9 +16,10 @@ import numpy as np
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.backends.native.loops import (
-    BOOL, CARRIED, FLOAT, INT, KINDS, Body, Element, Expr, Extent, For, Leave, LoopFunction, Number,
-    Part, Unary, Use, rows_of,
+    ARRAYS, BOOL, CARRIED, FLOAT, INT, SINGLE, Body, Element, Expr, Extent, For, Leave,
+    LoopFunction, Number, Part, Unary, Use, rows_of,
 )
+from adcompiler.backends.native.singles import dtype_of
 from adcompiler.backends.native.values import (
     WIDE, Buffer, Carried, Declined, Fused, Known, Num, Several,
 )
@@ -36,7 +37,7 @@ from adcompiler.typed.unit import Unit
 if TYPE_CHECKING:
     from adcompiler.backends.native.lowering import Lowering
 
-NUMPY = {FLOAT: np.float64, INT: np.int64, BOOL: np.bool_}
+NUMPY = {FLOAT: np.float64, INT: np.int64, BOOL: np.bool_, SINGLE: np.float32}
 PLAIN = (str, bool, int, float, type(None), type, np.dtype, slice)
 """Classes of values known to the compiler that calls are given as they are."""
 BY_POSITION = 1
@@ -154,7 +155,7 @@ class Islands:
             self.handed.append(value.name)
             return var
         assert isinstance(type_, t.Scalar)
-        if KINDS.get(type_.kind) != dtype:
+        if dtype_of(type_) != dtype:
             raise Declined("a number is of another kind than is known")
         self.handed.append(value.expr)
         if type_.dtype is None:
@@ -206,9 +207,11 @@ class Islands:
 def parts_of(type_: t.Type) -> Iterator[tuple[str, int | None] | None]:
     """Yield the machine types and numbers of axes of what a result holds; None if it has none."""
     match type_:
-        case t.Scalar(kind, dtype, ()) if kind in KINDS and dtype in (None, KINDS[kind]):
-            yield KINDS[kind], None
-        case t.Array(dtype, ndim) if (dtype in KINDS.values() or dtype in CARRIED) and ndim:
+        case t.Scalar(dtype=dtype) if type_.exact and (found := dtype_of(type_)) and (
+            dtype in (None, found)
+        ):
+            yield found, None
+        case t.Array(dtype, ndim) if dtype in (*ARRAYS, *CARRIED) and ndim:
             yield dtype, ndim
         case t.Tuple(items) if not any(isinstance(item, t.Tuple) for item in items):
             for item in items:

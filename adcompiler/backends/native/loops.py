@@ -16,7 +16,14 @@ from adcompiler.structs import dataclass
 FLOAT, INT, BOOL = "float64", "int64", "bool"
 KINDS = {"float": FLOAT, "int": INT, "bool": BOOL}
 """The machine type of the numbers of each kind."""
-CARRIED = ("int32", "float32", "complex64", "complex128")
+SINGLE = "float32"
+"""The machine type of short floats: float64 with no more digits than these have, and its arrays."""
+EITHER, NAUGHT = "float", "float32 or 0"
+"""Those of what a run makes a short float or a number of Python's, in float64 as it is; or zero."""
+SHORT = (SINGLE, EITHER, NAUGHT)
+ARRAYS = (FLOAT, INT, BOOL, SINGLE)
+"""The dtypes of arrays that are computed with."""
+CARRIED = ("int32", "complex64", "complex128")
 """Other numbers of arrays, which only calls in Python make and take."""
 
 

@@ -18,12 +18,13 @@ from adcompiler.backends.native.functions import key_in
 from adcompiler.backends.native.indexing import cut, of_list, one_index, read, viewed, write
 from adcompiler.backends.native.islands import Islands
 from adcompiler.backends.native.list_functions import LISTS
-from adcompiler.backends.native.loops import BOOL, Number, Unary
+from adcompiler.backends.native.loops import BOOL, SINGLE, Number, Unary
 from adcompiler.backends.native.makers import (
     FUNCTIONS, array_of_items, copied, shape_of,
 )
 from adcompiler.backends.native.recursion import Recursion
 from adcompiler.backends.native.scalars import NOTHING, TABLE, product
+from adcompiler.backends.native.singles import check_precisions, computed_in, concerns, is_weak
 from adcompiler.backends.native.structure import STRUCTURE, key_of, keyed, with_part
 from adcompiler.backends.native.tapes import Tapes, constant
 from adcompiler.backends.native.uses import makers, read_whole, readers_of, told_apart, used_once
@@ -31,7 +32,7 @@ from adcompiler.backends.native.values import (
     LENGTH, UNSET, Backwards, Buffer, Declined, Fused, Kept, Keyed, Known, Num, Record,
     Rows, Several, Span, literal,
 )
-from adcompiler.backends.native.writer import Writer
+from adcompiler.backends.native.writer import Writer, single
 from adcompiler.derive.pairs import CalleePart
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -76,6 +77,7 @@ class Lowering:
         self.w = Writer()
         self.tapes = Tapes(self.w)
         self.arrays = Arrays(self.w)
+        self.arrays.has_types = unit.settings.as_it_is
         self.values: dict[Var, Any] = {}
         self.types: list[Any] = []
         self.counts: set[str] = set()
@@ -94,6 +96,7 @@ class Lowering:
             self.makers |= makers(function.body)
             self.readers |= readers_of(function.body)
         self.used_once -= several
+        check_precisions(unit, self.uses)
 
     # -- atoms ---------------------------------------------------------------------------------
 
@@ -330,8 +333,7 @@ class Lowering:
         if function is add_at and len(args) == 3 and not kwargs:
             buffer, index, value = args
             given = self.value(value) if is_none(value) else self.operand(value)
-            return self.stored(self.read(buffer), self.value(index), given, True,
-                               self.is_temporary(value))
+            return self.stored(self.read(buffer), self.value(index), given, True, value)
         read = self.operand if key_in(TABLE, function) else (
             self.value if function is own else self.read)
         given = [self.value(arg) if is_none(arg) else read(arg) for arg in args]
@@ -355,15 +357,18 @@ class Lowering:
         key = key_in(TABLE, function)
         if kwargs or key is None:
             raise Declined(f"`{name}` is not lowered" + (" with options" if kwargs else ""))
+        types = [self.unit.type(unstar(arg)) for arg in args]
         if any(isinstance(arg, (Buffer, Fused)) for arg in given):
-            return self.arrays.elementwise(key, given, type_)
+            return self.arrays.elementwise(key, given, type_, types)
         if function is operator.invert and given[0].dtype == BOOL and is_integer(type_):
             raise Declined("`~` of a truth value of Python's")
         taken = (Num, Several) if function in OF_TUPLES else Num
         if not all(isinstance(arg, taken) for arg in given):
             raise Declined(f"`{name}` of what is no number")
-        self.w.raising = raised_by(key, function, [self.unit.type(unstar(arg)) for arg in args])
-        found = TABLE[key](self.w, *given)
+        self.w.raising = raised_by(key, function, types)
+        found = (computed_in(
+            self.w, key, function, types, type_ if self.arrays.has_types else None,
+        ) if concerns(given) else functools.partial(TABLE[key], self.w))(*given)
         self.w.raising = NOTHING
         return found
 
@@ -420,7 +425,7 @@ class Lowering:
 
     def updated(self, rhs: Update, obj: Any) -> Any:
         """Write into a part of an array or a list, which is the same; other ones are made anew."""
-        value, apart, steps = rhs.value, self.is_temporary(rhs.value), rhs.steps
+        value, steps = rhs.value, rhs.steps
         if isinstance(obj, Keyed):
             return with_part(self, obj, rhs)
         if steps[-1].kind != "item":
@@ -428,15 +433,15 @@ class Lowering:
         index = one_index([
             self.value(step.args[0]) if step.kind == "item" else None for step in steps])
         if index is not None or not isinstance(obj, Buffer):
-            return self.stored(obj, index, self.operand(value), rhs.adds, apart)
+            return self.stored(obj, index, self.operand(value), rhs.adds, value)
         obj = self.arrays.own(obj)
         self.arrays.settle(obj)
         part = viewed(self, obj, steps[:-1])
-        self.stored(part, self.value(steps[-1].args[0]), self.operand(value), rhs.adds, apart)
+        self.stored(part, self.value(steps[-1].args[0]), self.operand(value), rhs.adds, value)
         return obj
 
-    def stored(self, obj: Any, index: Any, value: Any, adds: bool, apart: bool) -> Any:
-        """Write into an element or a part; the array is the same."""
+    def stored(self, obj: Any, index: Any, value: Any, adds: bool, atom: Atom) -> Any:
+        """Write the value of an atom into an element or a part; the array is the same."""
         if isinstance(obj, (Rows, Kept)):
             self.arrays.settle()
             return lists.write(self, obj, index, self.arrays.settled(value), adds)
@@ -451,7 +456,9 @@ class Lowering:
             raise Declined("a part of a list is written into in `try`")
         self.arrays.settle(obj)
         obj = self.arrays.own(obj)
-        write(self, obj, index, value, adds, apart)
+        if isinstance(value, Num) and is_weak(self.unit.type(atom)) and obj.dtype == SINGLE:
+            value = single(self.w, value)
+        write(self, obj, index, value, adds, self.is_temporary(atom))
         return obj
 
     def attribute(self, obj: Any, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,16 +13,18 @@ from adcompiler.backends.native.joining import (
     cut_apart, cut_apart_beside, joined, stacked, stacked_by,
 )
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Apply, Binary, Choose, Element, Expr, Number, Store,
+    BOOL, FLOAT, INT, SINGLE, Apply, Binary, Choose, Element, Expr, Number, Store,
 )
 from adcompiler.backends.native.reductions import (
     NONE, REDUCTIONS, array, floats, known, options,
 )
 from adcompiler.backends.native.rolling import rolled
 from adcompiler.backends.native.scalars import TABLE
+from adcompiler.backends.native.singles import dtype_of
 from adcompiler.backends.native.values import (
     Buffer, Cut, Declined, Kept, Keyed, Known, Num, Record, Several, Span,
 )
+from adcompiler.backends.native.writer import as_double, single
 from adcompiler.ir import types as t
 from adcompiler.runtime import zeros_like
 from adcompiler.runtime.indexing import own
@@ -143,6 +146,18 @@ def owned(arrays: Arrays, value: Any) -> Any:
     if isinstance(value, (Num, Known, Span, Kept)):
         return value
     raise Declined("a copy of what is no array")
+
+
+def converted(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+    """Write ``astype``, ``np.float32`` and ``np.float64``: numbers in another precision."""
+    of = args[0] if args else NONE
+    found = dtype_of(type_) if isinstance(type_, t.Scalar) else made_as(type_, "astype")
+    if named or len(args) > 2 or found not in (FLOAT, SINGLE) or not (
+        isinstance(of, (Num, Buffer)) and of.dtype != BOOL
+    ):
+        raise Declined("a conversion with options, or of what are no floats or integers")
+    write = functools.partial(single if found == SINGLE else as_double, arrays.w)
+    return write(of) if isinstance(of, Num) else arrays.mapped(write, [of], found)
 
 
 def array_of(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
@@ -445,6 +460,7 @@ FUNCTIONS: dict[Any, Write] = {
     zeros_like: filled_like("zeros", of_numbers=True),
     "full": full, "full_like": full_like, "broadcast_to": broadcast,
     "matmul": product, "dot": dot, "outer": outer, crossed: vector_product,
+    **dict.fromkeys(("astype", "float32", "float64"), converted),
     "copy": copied, own: copied, copy_as_laid_out: copied, "array": array_of, "asarray": as_array,
     "eye": eye, "tril": triangle("<="), "triu": triangle(">="), "diagonal": diagonal,
     "diag": diag, "arange": counted, "linspace": spaced, "transpose": transposed,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.backends.native.islands import clashing, is_named
-from adcompiler.backends.native.loops import KINDS
+from adcompiler.backends.native.loops import ARRAYS, KINDS, SINGLE
 from adcompiler.backends.native.parameters import is_exact
 from adcompiler.backends.native.values import Declined
 from adcompiler.backends.python.module import emit_module
@@ -193,9 +193,9 @@ def is_data(type_: t.Type) -> bool:
     """Say whether loops take a value of a type as an argument."""
     match type_:
         case t.Scalar(kind, dtype, ()):
-            return kind in KINDS and dtype in (None, KINDS[kind])
+            return kind in KINDS and dtype in (None, KINDS[kind], SINGLE)
         case t.Array(dtype, ndim):
-            return dtype in KINDS.values() and bool(ndim)
+            return dtype in ARRAYS and bool(ndim)
         case t.Tuple(items, cls):
             return cls is tuple and all(map(is_data, items))
         case t.Dict(keys):

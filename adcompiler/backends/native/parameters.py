@@ -8,7 +8,7 @@ from typing import Any
 
 from adcompiler.backends.native.lists import item_form, slots
 from adcompiler.backends.native.loops import (
-    KINDS, Binary, Extent, Leave, Name, Number, Parameter,
+    ARRAYS, FLOAT, KINDS, SINGLE, Binary, Extent, Leave, Name, Number, Parameter,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.printer import DTYPES
@@ -41,9 +41,11 @@ def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list
 
     def taken(type_: t.Type, part: str) -> Any:
         match type_:
+            case t.Scalar("float", "float32", ()):
+                return Num(Name(add(FLOAT, None, f"float({part})")), SINGLE, WIDE)
             case t.Scalar(kind, dtype, ()) if kind in KINDS and dtype in (None, KINDS[kind]):
                 return Num(Name(add(KINDS[kind], None, part)), KINDS[kind], WIDE)
-            case t.Array(dtype, ndim) if dtype in KINDS.values() and ndim:
+            case t.Array(dtype, ndim) if dtype in ARRAYS and ndim:
                 name = add(dtype, ndim, part)
                 return Buffer(name, dtype, tuple(Extent(name, axis) for axis in range(ndim)))
             case t.Tuple(items, cls) if cls is tuple:

@@ -6,16 +6,15 @@ from collections.abc import Iterator
 
 from adcompiler.backends.native.helpers import TEXTS, with_called
 from adcompiler.backends.native.loops import (
-    BOOL, CARRIED, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Ends,
-    Expr, Extent, Flat, For, Forever, Leave, LoopFunction, Make, Name, Note, Number, Output, Part,
-    Place, Reserve, Row, Spread, Store, Turn, Unary, Use, View, When, children, rows_of,
+    ARRAYS, BOOL, CARRIED, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Break, Choose, Element,
+    Ends, Expr, Extent, Flat, For, Forever, Leave, LoopFunction, Make, Name, Note, Number, Output,
+    Part, Place, Reserve, Row, Spread, Store, Turn, Unary, Use, View, When, children, rows_of,
 )
 from adcompiler.backends.native.reading import exprs_of
 from adcompiler.backends.native.reuse import with_arrays_reused
 
 DTYPES = {
-    FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_",
-    **{dtype: f"np.{dtype}" for dtype in CARRIED},
+    **{dtype: f"np.{dtype}" for dtype in (*ARRAYS, *CARRIED)}, BOOL: "np.bool_",
 }
 BUILTIN = ("float", "int")
 LEVELS = {
@@ -147,7 +146,7 @@ def nothing(output: Output) -> str:
     """Return what is returned in place of an output by loops that give up."""
     if output.ndim is not None:
         return no_array(output.ndim, output.dtype)
-    return {FLOAT: "0.0", INT: "0", BOOL: "False"}[output.dtype]
+    return {INT: "0", BOOL: "False"}.get(output.dtype, "0.0")
 
 
 def result(output: Output) -> str:

@@ -11,8 +11,8 @@ from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.islands import Island, text_of
 from adcompiler.backends.native.lists import as_rows, item_form
 from adcompiler.backends.native.loops import (
-    FLOAT, INT, KINDS, Body, Form, KeyedForm, ListForm, LoopFunction,
-    Number, Output, View,
+    FLOAT, INT, KINDS, SHORT, SINGLE, Apply, Binary, Body, Form, KeyedForm, ListForm,
+    LoopFunction, Number, Output, View,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.loop_fusion import with_merged_loops
@@ -24,11 +24,12 @@ from adcompiler.backends.native.printer import printed, spread_in
 from adcompiler.backends.native.recursion import LIMITS, Recursion
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.row_fusion import with_rows_together
+from adcompiler.backends.native.singles import dtype_of
 from adcompiler.backends.native.turned import with_turned_products
 from adcompiler.backends.native.values import (
     Buffer, Declined, Kept, Keyed, Known, Num, Rows, Several, Slot,
 )
-from adcompiler.backends.native.writer import Writer
+from adcompiler.backends.native.writer import Writer, as_double
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Function, Let, Pack, Var, unstar
 from adcompiler.ir.visit import used
@@ -38,6 +39,7 @@ from adcompiler.typed.unit import Unit
 
 CLASSES = {
     "float64": ("float", "np.float64"), "int64": ("int", "np.int64"), "bool": ("bool", "np.bool_"),
+    SINGLE: ("np.float32", "np.float32"),
 }
 """What numbers of a machine type are called in Python, and in NumPy."""
 IMPORTED = (
@@ -288,6 +290,8 @@ def output(low: Lowering, value: Any, type_: t.Type) -> Output:
     """Return what is returned of one result."""
     match value:
         case Num(expr, dtype) if isinstance(type_, t.Scalar):
+            if dtype in SHORT or dtype_of(type_) in SHORT:
+                return short_output(low, value, type_)
             if KINDS.get(type_.kind) != dtype:
                 if dtype != "int64" or type_.kind != "float":
                     raise Declined("a result is a number of another kind than is known")
@@ -298,6 +302,21 @@ def output(low: Lowering, value: Any, type_: t.Type) -> Output:
         case Buffer(_, dtype) if isinstance(type_, t.Array) and type_.dtype == dtype:
             return Output(low.arrays.own(value).name, dtype, value.ndim)
     raise Declined("a result is neither a number nor an array")
+
+
+def short_output(low: Lowering, value: Num, type_: t.Scalar) -> Output:
+    """Return what is returned of a short float, or of what would be one had loops run.
+
+    Where that is no short float, Python returns a number of its own.
+    """
+    dtypes = {dtype for _, dtype in type_.classes}
+    if dtype_of(type_) == FLOAT or not dtypes <= {None, SINGLE}:
+        raise Declined(f"a result is a {type_}")
+    expr = low.w.named("result", as_double(low.w, value).expr)
+    if value.dtype != SINGLE:
+        short = Apply("float", (Apply("np.float32", (expr,)),))
+        low.w.leave_if(Binary("!=", expr, short))
+    return Output(expr, SINGLE, None, True)
 
 
 def caller(

@@ -9,7 +9,7 @@ from adcompiler.backends.native.loops import (
     Name, Part, Reserve, Row, Spread, Store, Turn, Use, View, When, children, rows_of,
 )
 
-CHEAP = ("float", "int", "isfinite", "fabs")
+CHEAP = ("float", "int", "isfinite", "fabs", "np.float32")
 
 
 def names_in(*exprs: Expr) -> set[str]:

@@ -15,8 +15,8 @@ from dataclasses import field
 from typing import Any
 
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Binary, Body, Choose, Element, Expr, Extent, Leave, Make, Name, Number, Store,
-    View, When,
+    BOOL, FLOAT, INT, SINGLE, Binary, Body, Choose, Element, Expr, Extent, Leave, Make, Name,
+    Number, Store, View, When,
 )
 from adcompiler.backends.native.tapes import parts_of
 from adcompiler.backends.native.values import (
@@ -94,6 +94,8 @@ class Layout:
 
     def number(self, dtype: str, bound: int, has_flag: bool = False) -> Place:
         """Return the place of one more number."""
+        if dtype not in (FLOAT, INT, BOOL):
+            raise Declined(f"a function that calls itself keeps numbers of {dtype}")
         flag = self.number(BOOL, 1) if has_flag else None
         if dtype == FLOAT:
             self.floats += 1
@@ -116,7 +118,7 @@ class Layout:
                 return type(value)(*map(self.placed, parts_of(value)))
             case Buffer(name) if name in self.given:
                 return Given(self.given.index(name))
-            case Buffer(_, dtype, shape, isset):
+            case Buffer(_, dtype, shape, isset) if dtype != SINGLE:
                 flag = None if isset is None else self.number(BOOL, 1)
                 return PlacedArray(self.number(INT, WIDE), tuple(
                     self.number(INT, LENGTH) for _ in shape), dtype, flag)

@@ -8,12 +8,13 @@ from typing import Any
 
 from adcompiler.backends.native.arrays import Arrays
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Apply, Assign, Binary, Choose, Element, Expr, Name, Number,
+    BOOL, FLOAT, INT, SINGLE, Apply, Assign, Binary, Choose, Element, Expr, Name, Number,
 )
 from adcompiler.backends.native.scalars import TABLE
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Kept, Known, Num, Rows, Several,
 )
+from adcompiler.backends.native.writer import Writer, as_double, single
 from adcompiler.ir import types as t
 
 ZERO, ONE = Number(0), Number(1)
@@ -79,11 +80,15 @@ def first_element(arrays: Arrays, of: Buffer, bound: int = WIDE) -> Num:
     return Num(name, of.dtype, bound)
 
 
+SUMS = {FLOAT: ("sums_along", FLOAT), SINGLE: ("short_sums_along", SINGLE)}
+"""The helpers that add along an axis, and the dtypes of what they give; integers have another."""
+
+
 def total(arrays: Arrays, of: Buffer, axes: tuple[int, ...], keepdims: bool) -> Any:
     """Return sums along axes."""
     if len(axes) == of.ndim and not keepdims:
         return arrays.total(of)
-    helper, dtype = ("sums_along", FLOAT) if of.dtype == FLOAT else ("whole_sums_along", INT)
+    helper, dtype = SUMS.get(of.dtype, ("whole_sums_along", INT))
     return along(arrays, helper, of, axes, keepdims, dtype)
 
 
@@ -103,16 +108,22 @@ def count(arrays: Arrays, of: Buffer, axes: tuple[int, ...]) -> Num:
 
 def divided(arrays: Arrays, sums_: Any, by: Num) -> Any:
     """Return sums, each divided by a number."""
+    if sums_.dtype == SINGLE:
+        by = single(arrays.w, by)
+
+    def write(item: Num, number: Num) -> Num:
+        found = Num(Binary("/", item.expr, number.expr), FLOAT)
+        return single(arrays.w, found) if item.dtype == SINGLE else found
+
     if isinstance(sums_, Num):
-        return Num(Binary("/", sums_.expr, by.expr), FLOAT)
-    return arrays.mapped(
-        lambda item, number: Num(Binary("/", item.expr, number.expr), FLOAT), [sums_, by], FLOAT)
+        return write(sums_, by)
+    return arrays.mapped(write, [sums_, by], sums_.dtype)
 
 
-def floats(of: Any, name: str) -> Buffer:
-    """Return an operand that is an array of floats."""
+def floats(of: Any, name: str, short: bool = False) -> Buffer:
+    """Return an operand that is an array of floats, ``short`` ones too."""
     given = array(of, name)
-    if given.dtype != FLOAT:
+    if given.dtype != FLOAT and not (short and given.dtype == SINGLE):
         raise Declined(f"`{name}` of an array of {given.dtype}")
     return given
 
@@ -120,7 +131,7 @@ def floats(of: Any, name: str) -> Buffer:
 def means(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.mean``."""
     of, axis, keepdims = options("mean", args, named, "a axis keepdims")
-    of = floats(of, "mean")
+    of = floats(of, "mean", short=True)
     axes = axes_of(of, axis)
     number = count(arrays, of, axes)
     return divided(arrays, total(arrays, of, axes, bool(known(keepdims))), number)
@@ -182,7 +193,7 @@ def places(helper: str) -> Callable[..., Any]:
 
     def write(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
         of, axis = options(helper, args, named, "a axis")
-        of = floats(of, helper)
+        of = floats(of, helper, short=True)
         axes = axes_of(of, axis)
         nothing_left(arrays, of, axes)
         if len(axes) == of.ndim:
@@ -260,7 +271,9 @@ def or_number(write: Callable[..., Any]) -> Callable[..., Any]:
     """Return what writes a reduction that gives a number as it is."""
 
     def written(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
-        if len(args) == 1 and not named and isinstance(args[0], Num) and args[0].dtype == FLOAT:
+        if len(args) == 1 and not named and isinstance(args[0], Num) and (
+            args[0].dtype in (FLOAT, SINGLE)
+        ):
             return args[0]
         return write(arrays, args, named, type_)
 
@@ -284,9 +297,11 @@ def unstretched(low: Any, g: Any, shape: Any) -> Any:
     if not isinstance(shape, Several):
         raise Declined("a cotangent is summed to a shape that is not known")
     lengths = [length.expr for length in shape.items]
+    if isinstance(g, Num) and g.dtype == SINGLE and lengths:
+        return arrays.new(lengths, SINGLE, g)
     if isinstance(g, Num):
         return arrays.new(lengths, FLOAT, low.w.as_float(g)) if lengths else g
-    if not isinstance(g, Buffer) or g.ndim < len(lengths) or g.dtype != FLOAT:
+    if not isinstance(g, Buffer) or g.ndim < len(lengths) or g.dtype not in (FLOAT, SINGLE):
         raise Declined("a cotangent is summed over axes")
     extra = g.ndim - len(lengths)
     if extra:
@@ -309,22 +324,25 @@ def projected(low: Any, g: Any, of: Any) -> Any:
     """Write ``project``: a cotangent in the shape of what it belongs to."""
     if isinstance(of, Num):
         if isinstance(g, Buffer):
-            return low.arrays.total(g)
-        return low.w.as_float(g)
+            g = low.arrays.total(g)
+        return {SINGLE: single, FLOAT: as_double}.get(of.dtype, Writer.as_float)(low.w, g)
     if isinstance(of, (Rows, Kept)) and isinstance(g, Buffer) and g.ndim == 1:
         low.arrays.agree(g, (of.length,))
         return low.arrays.copy(g)  # a list of floats, of which elements are read
-    if isinstance(of, Buffer) and of.dtype == FLOAT:
+    dtypes = {getattr(one, "dtype", None) for one in (of, g)}
+    if isinstance(of, Buffer) and (of.dtype == FLOAT or SINGLE in dtypes) and (
+        dtypes == {SINGLE} or SINGLE not in dtypes
+    ):
         return unstretched(low, g, Several(tuple(Num(one, INT, LENGTH) for one in of.shape)))
     raise Declined("a cotangent of what is no number or array")
 
 
 def seeded(low: Any, value: Any, *_: Any) -> Any:
     """Write ``seed``: 1 for a number, for an array of one element, else what Python raises."""
-    if isinstance(value, Num) and value.dtype in (FLOAT, INT):
+    if isinstance(value, Num) and value.dtype != BOOL:
         return Num(Number(1.0), FLOAT)
-    if isinstance(value, Buffer) and value.dtype == FLOAT:
+    if isinstance(value, Buffer) and value.dtype in (FLOAT, SINGLE):
         size = functools.reduce(lambda a, b: Binary("*", a, b), value.shape)
         low.w.leave_if(Binary("!=", size, ONE))
-        return low.arrays.new(value.shape, FLOAT, Num(Number(1.0), FLOAT))
+        return low.arrays.new(value.shape, value.dtype, Num(Number(1.0), FLOAT))
     raise Declined("a result that is neither a number nor an array of floats")

@@ -8,13 +8,13 @@ from typing import Any
 from adcompiler.backends.native import lists
 from adcompiler.backends.native.attempts import raised_in
 from adcompiler.backends.native.loops import (
-    FLOAT, KINDS, Assign, Binary, Bind, Body, Break, Expr, For, Forever, Leave, Name, Number,
-    Unary, When,
+    ARRAYS, Assign, Binary, Bind, Body, Break, Expr, For, Forever, Leave, Name, Number, Unary, When,
 )
 from adcompiler.backends.native.arms import (
     Merging, buffer_is_set, failure_number, is_set, pairs_of, renamed,
 )
 from adcompiler.backends.native.scalars import truth
+from adcompiler.backends.native.singles import dtype_of, short_of
 from adcompiler.backends.native.sources import Source
 from adcompiler.backends.native.tapes import is_placeholder, tapes_in
 from adcompiler.backends.native.values import (
@@ -179,7 +179,7 @@ class Regions(Merging):
         """Return a value under names of its own, which iterations assign to."""
         w = self.w
         if isinstance(type_, t.Scalar) and (isinstance(init, Num) or is_placeholder(init)):
-            dtype = FLOAT if type_.kind == "float" else KINDS.get(type_.kind)
+            dtype = short_of(type_, init) or dtype_of(type_)
             if dtype is None:
                 raise Declined(f"a {type_.kind} is carried round a loop")
             number = w.narrowed(self.as_number(init, dtype), EXACT)
@@ -209,7 +209,7 @@ class Regions(Merging):
             ):
                 return Failure(self.opened(hint, t.Scalar("int"), failure_number(init)))
             case _ if is_placeholder(init) and isinstance(type_, t.Array) and type_.ndim and (
-                type_.dtype in KINDS.values()
+                type_.dtype in ARRAYS
             ):
                 like = Buffer("", type_.dtype, (ZERO,) * type_.ndim)
                 return self.opened_array(hint, init, like)

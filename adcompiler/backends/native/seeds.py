@@ -21,6 +21,7 @@ from adcompiler.backends.native.product import (
 from adcompiler.backends.native.rooms import with_room
 from adcompiler.backends.native.seed_axis import SeedAxis
 from adcompiler.backends.native.shared import in_front
+from adcompiler.backends.native.singles import refuse_short_floats
 from adcompiler.backends.native.together import SeedsTogether, useful
 from adcompiler.backends.native.values import Buffer, Declined, Num
 from adcompiler.ir import types as t
@@ -121,6 +122,7 @@ class SeedLoops:
 
     def lowered(self) -> LoopFunction:
         """Return the loops. Raises Declined."""
+        refuse_short_floats(self.unit, "along many seeds")
         function, low, w = self.function, self.low, self.low.w
         read = used(function.body)
         parameters = [

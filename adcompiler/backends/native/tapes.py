@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.backends.native.loops import (
-    BOOL, INT, Assign, Binary, Body, Element, Expr, Extent, Make, Name, Number, Reserve, Store,
-    View,
+    BOOL, EITHER, FLOAT, INT, NAUGHT, Assign, Binary, Body, Element, Expr, Extent, Make, Name,
+    Number, Reserve, Store, View,
 )
 from adcompiler.backends.native.values import (
     LENGTH, UNSET, WIDE, Backwards, Buffer, Carried, Cut, Declined, Flattened, Inner, Kept, Keyed,
@@ -91,7 +91,8 @@ class Tapes:
         """Return a new buffer of a tape."""
         slot = Slot(self.w.fresh(hint), dtype, bound)
         tape.slots.append(slot)
-        self.opening.rows.append(Make(slot.buffer, (ZERO,), dtype))
+        stored = FLOAT if dtype in (EITHER, NAUGHT) else dtype
+        self.opening.rows.append(Make(slot.buffer, (ZERO,), stored))
         return slot
 
     def reserve(self, tape: Tape, count: Expr) -> None:

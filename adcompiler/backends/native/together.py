@@ -15,6 +15,7 @@ from adcompiler.backends.native.pieces import with_pieces_in_place
 from adcompiler.backends.native.product import has_list, returned
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.seed_axis import SeedAxis
+from adcompiler.backends.native.singles import refuse_short_floats
 from adcompiler.backends.native.turned import with_turned_products
 from adcompiler.backends.native.unused import Needed, without_unused
 from adcompiler.backends.native.values import Buffer, Declined, Num
@@ -55,6 +56,7 @@ class SeedsTogether:
 
     def lowered(self, name: str) -> LoopFunction:
         """Return the loops. Raises Declined."""
+        refuse_short_floats(self.unit, "along many seeds")
         low, w = self.low, self.low.w
         read = {*used(self.function.body), *(used(self.sweep.body) if self.sweep else ())}
         parameters = [

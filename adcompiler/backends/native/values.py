@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
-from adcompiler.backends.native.loops import BOOL, FLOAT, INT, Expr, Name, Number
+import numpy as np
+
+from adcompiler.backends.native.loops import BOOL, FLOAT, INT, SINGLE, Expr, Name, Number
 from adcompiler.errors import Declined as Declined
 from adcompiler.ir import types as t
 from adcompiler.structs import dataclass
@@ -271,12 +273,14 @@ def literal(value: Any) -> Num | None:
         return Num(Number(value), INT, abs(value))
     if type(value) is float:
         return Num(Number(value), FLOAT)
+    if type(value) is np.float32:
+        return Num(Number(float(value)), SINGLE)
     return None
 
 
 def zero(dtype: str) -> Num:
     """Return what stands for a value that is never read."""
-    return Num(Number({FLOAT: 0.0, INT: 0, BOOL: False}[dtype]), dtype, 0)
+    return Num(Number({INT: 0, BOOL: False}.get(dtype, 0.0)), dtype, 0)
 
 
 def is_simple(expr: Expr) -> bool:

@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
+
 from adcompiler.backends.native.helpers import TEXTS
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Choose, Element, Expr, Extent, Flat, For,
-    Leave, Name, Note, Number, Part, Row, Store, Turn, Unary, View, rows_of,
+    BOOL, FLOAT, INT, SHORT, SINGLE, Apply, Assign, Binary, Bind, Body, Choose, Element, Expr,
+    Extent, Flat, For, Leave, Name, Note, Number, Part, Row, Store, Turn, Unary, View, rows_of,
 )
 from adcompiler.backends.native.values import (
     EXACT, POSITION, WIDE, Buffer, Declined, Num, is_simple,
@@ -151,9 +153,11 @@ class Writer:
         return Num(expr, INT, bound)
 
     def as_float(self, number: Num) -> Num:
-        """Return a number as float64, exactly."""
+        """Return a number as float64, exactly; which one rounds to is for `singles` to tell."""
         if number.dtype == FLOAT:
             return number
+        if number.dtype in SHORT:
+            raise Declined("a float32 where there are loops for float64 only")
         if number.dtype == BOOL:
             raise Declined("a truth value is used as a number")
         number = self.narrowed(number, EXACT)
@@ -285,7 +289,14 @@ class Writer:
     def store(self, buffer: Buffer, places: tuple[Expr, ...], value: Num, adds: bool) -> None:
         """Write into an element, as arrays convert what is put into them."""
         if buffer.dtype == FLOAT:
-            value = self.as_float(value)
+            value = as_double(self, value)
+        elif buffer.dtype == SINGLE:
+            if adds and value.dtype != SINGLE:
+                raise Declined("a number of another precision is added to an array of float32")
+            value = single(self, value)
+            if adds:  # what later passes read of it is rounded, too
+                total = Binary("+", Element(buffer.name, places), value.expr)
+                value, adds = Num(Apply("np.float32", (total,)), SINGLE), False
         elif buffer.dtype != value.dtype or (adds and buffer.dtype != FLOAT):
             raise Declined(f"a {value.dtype} is put into an array of {buffer.dtype}")
         self.write(Store(buffer.name, places, value.expr, adds))
@@ -324,3 +335,21 @@ def forget(alike: dict[Expr, tuple[Expr | None, int]], known: int) -> None:
 def whole(expr: Expr, bound: int = WIDE) -> Num:
     """Return an integer."""
     return Num(expr, INT, bound)
+
+
+def as_double(w: Writer, number: Num) -> Num:
+    """Return a number as float64, exactly, short floats too."""
+    if number.dtype not in SHORT:
+        return w.as_float(number)
+    exact = isinstance(number.expr, Number)
+    return Num(number.expr if exact else Apply("float", (number.expr,)), FLOAT)
+
+
+def single(w: Writer, number: Num) -> Num:
+    """Return a number as the nearest short float."""
+    if number.dtype == SINGLE:
+        return number
+    expr = number.expr if number.dtype in SHORT else w.as_float(number).expr
+    if isinstance(expr, Number):
+        return Num(Number(float(np.float32(expr.value))), SINGLE)
+    return Num(Apply("np.float32", (expr,)), SINGLE)

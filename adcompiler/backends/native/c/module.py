@@ -10,6 +10,7 @@ from adcompiler.backends.native.c.runtime import (
     ARRAY, HEAD, HELPERS, NAMES, PRODUCT, SUMS, array_text,
 )
 from adcompiler.backends.native.loops import BOOL, FLOAT, INT, Flat, LoopFunction, Use, rows_of
+from adcompiler.backends.native.singles import refuse_short_floats
 from adcompiler.backends.native.values import Declined
 from adcompiler.products.product import Product
 from adcompiler.typed.unit import Unit
@@ -70,6 +71,7 @@ def c_alone(product: Product, unit: Unit, stem: str = "loops") -> tuple[str, str
     """
     loops, names = lowered_alone(product, unit, {"library", "given", "taken", "Array", "ctypes"})
     function = product.functions[0]
+    refuse_short_floats(unit, "in C")
     if loops.called:
         raise Declined("a function calls itself, which loops in C do not", function.origin)
     doc = product.docs[function.name]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from adcompiler.backends.native.emit.code import TAGS, Code
 from adcompiler.backends.native.emit.types import SIZES, STORED, ArrayType
-from adcompiler.backends.native.loops import BOOL
+from adcompiler.backends.native.loops import BOOL, FLOAT, SINGLE
 from adcompiler.structs import dataclass
 
 if TYPE_CHECKING:
@@ -126,6 +126,8 @@ class Arrays:
         found = self.code.op(f"load {kind}, ptr {place}, {TAGS.get(kind, 'align 1')}")
         if dtype == BOOL:
             found = self.code.op(f"icmp ne i8 {found}, 0")
+        if dtype == SINGLE:
+            return Num(FLOAT, self.code.op(f"fpext float {found} to double"))
         return Num(dtype, found)
 
     def write(self, dtype: str, place: str, value: str) -> None:
@@ -133,6 +135,8 @@ class Arrays:
         kind = STORED[dtype]
         if dtype == BOOL:
             value = self.code.op(f"zext i1 {value} to i8")
+        if dtype == SINGLE:
+            value = self.code.op(f"fptrunc double {value} to float")
         self.code.do(f"store {kind} {value}, ptr {place}, {TAGS.get(kind, 'align 1')}")
 
     def offset(self, of: Array, at: str) -> str:

@@ -13,7 +13,7 @@ from adcompiler.backends.native.emit.functions import (
 from adcompiler.backends.native.emit.types import (
     OF_BITS, SHIFTS, ArrayType, NotEmitted, dotted,
 )
-from adcompiler.backends.native.loops import BOOL, FLOAT, INT
+from adcompiler.backends.native.loops import BOOL, FLOAT, INT, SINGLE
 
 INTRINSICS = {
     "math.exp": "exp", "math.log": "log", "math.log2": "log2", "math.log10": "log10",
@@ -160,6 +160,9 @@ class Calls:
             return Num(INT, code.op(f"{OF_BITS.get(name) or SHIFTS[name]} i64 {a}, {b}"))
         if name in ("empty", "zeros", "full"):
             return self.made(name, args)
+        if name == SINGLE:
+            short = code.op(f"fptrunc double {expressions.number(args[0], FLOAT)} to float")
+            return Num(FLOAT, code.op(f"fpext float {short} to double"))
         if name == "arange":
             new = arrays.make(INT, self.lengths(args[0]))
             with self.frame.counted(new.shape[0]) as at:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-TAGS = {"double": "!tbaa !1", "i64": "!tbaa !2", "i8": "!tbaa !3"}
+TAGS = {"double": "!tbaa !1", "i64": "!tbaa !2", "i8": "!tbaa !3", "float": "!tbaa !10"}
 """Metadata by which loads and stores of elements of different types are known not to meet."""
 METADATA = '''
 !0 = !{!"elements"}
@@ -17,6 +17,8 @@ METADATA = '''
 !7 = !{!8, !8, i64 0}
 !8 = !{!"counts", !0, i64 0}
 !9 = !{!"branch_weights", i32 1, i32 2000}
+!10 = !{!11, !11, i64 0}
+!11 = !{!"short floats", !0, i64 0}
 '''
 
 

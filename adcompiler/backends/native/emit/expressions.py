@@ -26,7 +26,7 @@ OPERATORS = {
     ast.BitOr: ("or", ""), ast.BitAnd: ("and", ""), ast.BitXor: ("xor", ""),
     ast.LShift: ("shl", ""), ast.RShift: ("ashr", ""),
 }
-CHEAP = ("float", "int", "abs", "math.fabs", "math.isfinite", "math.copysign")
+CHEAP = ("float", "int", "abs", "math.fabs", "math.isfinite", "math.copysign", "np.float32")
 
 
 class Expressions:

@@ -12,7 +12,7 @@ from adcompiler.backends.native.emit.storage import Signs, Storage
 from adcompiler.backends.native.emit.types import (
     HELD, ArrayType, Inference, NotEmitted, Type,
 )
-from adcompiler.backends.native.loops import BOOL, FLOAT, INT
+from adcompiler.backends.native.loops import BOOL, FLOAT, INT, SINGLE
 from adcompiler.structs import dataclass
 
 if TYPE_CHECKING:
@@ -199,6 +199,7 @@ class Frame:
     def converted(self, value: Value, dtype: str) -> str:
         """Return a number as one of a type that holds it."""
         assert isinstance(value, Num)
+        dtype = FLOAT if dtype == SINGLE else dtype
         if value.dtype == dtype:
             return value.name
         if dtype == FLOAT and value.dtype in (INT, BOOL):

@@ -16,7 +16,7 @@ from adcompiler.backends.native.emit.functions import GAVE_UP, RAISED, parameter
 from adcompiler.backends.native.emit.types import (
     SIZES, ArrayType, NotEmitted, Type,
 )
-from adcompiler.backends.native.loops import BOOL, FLOAT, INT
+from adcompiler.backends.native.loops import BOOL, FLOAT, INT, SINGLE
 from adcompiler.runtime.native import kind_of
 from adcompiler.structs import dataclass
 
@@ -43,7 +43,9 @@ class Host:
 def form_type(form: str) -> Type:
     """Return the type that a form tells."""
     dtype, ndim = kind_of(form)
-    return dtype if ndim is None else ArrayType(dtype, ndim)
+    if ndim is None:
+        return FLOAT if dtype == SINGLE else dtype
+    return ArrayType(dtype, ndim)
 
 
 def read_host(node: ast.FunctionDef) -> Host | None:

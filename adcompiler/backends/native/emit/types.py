@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from adcompiler.backends.native.loops import BOOL, CARRIED, FLOAT, INT
+from adcompiler.backends.native.loops import BOOL, CARRIED, FLOAT, INT, SINGLE
 from adcompiler.structs import dataclass
 
 STORED = {
@@ -14,10 +14,12 @@ STORED = {
     "int32": "i32", "float32": "float", "complex64": "<2 x float>", "complex128": "<2 x double>",
 }
 """The type of an element in memory, by dtype."""
-HELD = {**STORED, BOOL: "i1"}
-"""The type of a number in a register, by dtype."""
+HELD = {**STORED, BOOL: "i1", SINGLE: "double"}
+"""The type of a number in a register, by dtype: short floats are held as long ones."""
 SIZES = {FLOAT: 8, INT: 8, BOOL: 1, "int32": 4, "float32": 4, "complex64": 8, "complex128": 16}
-DTYPES = {"bool_": BOOL, "float64": FLOAT, "int64": INT, **{name: name for name in CARRIED}}
+DTYPES = {
+    "bool_": BOOL, **{name: name for name in (FLOAT, INT, SINGLE, *CARRIED)},
+}
 """Dtypes by what NumPy calls them."""
 OF_BITS = {"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"}
 SHIFTS = {"left_shift": "shl", "right_shift": "ashr"}
@@ -68,7 +70,7 @@ def part_type(of: ArrayType, places: Sequence[ast.expr]) -> Type:
     if taken > of.ndim:
         raise NotEmitted("a subscript has too many axes")
     if not kept:
-        return of.dtype
+        return FLOAT if of.dtype == SINGLE else of.dtype
     rest = list(axes)
     while rest and rest[0] is not None and not isinstance(rest[0], ast.Slice):
         rest.pop(0)
