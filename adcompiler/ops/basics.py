@@ -284,6 +284,7 @@ FRESH_RUNTIME = (
 OF_RUNTIME: tuple[Entry, ...] = (
     (CHECKS | WRITERS | EFFECTS | {call_on_copies, told}, stated(pure=False, tried=False)),
     (FRESH_RUNTIME, stated(shares=OWN)),
+    ((passive,), stated(tried=False)),
     ((record,), stated(shares=CONTENTS)),
     ((reshape_view, diagonal_view, viewed, parts_viewed, complex_viewed), stated(shares=VIEW)),
     ((diagonal_view,), stated(tried=True)),

@@ -32,7 +32,7 @@ def followed_root(f, x, args, operands, order):
         x = typed(passive(checked_number, operands, f(x, *args), slope, x), x)
     else:
         slope = stop_gradient(jacobian_of(f)(x, *args))
-        x = typed(passive(checked_system, operands, f(x, *args), slope, x), x)
+        x = kept(passive(checked_system, operands, f(x, *args), slope, x), x)
     x = after_step(f, x, args, slope)
     if order > 1:
         x = after_step(f, x, args, slope)
@@ -41,6 +41,17 @@ def followed_root(f, x, args, operands, order):
     if order > 3:
         x = after_step(f, x, args, slope)
     return x
+
+
+def kept(value, like):
+    """Return an array in one of the shape and type of ``like``.
+
+    Its type is in the text, where that of what is only ``typed`` is lost when a derivative of it is
+    differentiated.
+    """
+    stored = np.zeros_like(like)
+    stored[...] = value
+    return stored
 
 
 MOST = 4

@@ -17,7 +17,8 @@ import adcompiler_rules.own_solvers  # noqa: F401 (registers its rule)
 from adcompiler.rulekit import (
     function_of, gradient_of, implied, non_differentiable, passive, replacement, typed,
 )
-from adcompiler_rules.followed import followed_fixed_point, followed_root
+from adcompiler_rules.constrained import each_of, for_library, minimum_under
+from adcompiler_rules.followed import followed_fixed_point, followed_root, kept
 from adcompiler_rules.implicit import (
     active_bounds, fixed_point_pullback, interior, root_pullback, solved,
 )
@@ -119,9 +120,8 @@ def newton(
         optimize.newton, function, x0, fprime=first, tol=tol, maxiter=maxiter, fprime2=second,
         x1=x1, rtol=rtol, disp=disp,
     )
-    return implied(
-        root_pullback, residual, (like,), given, typed(found, like), followed=followed_root
-    )
+    x = kept(found, like) if isinstance(like, np.ndarray) else typed(found, like)
+    return implied(root_pullback, residual, (like,), given, x, followed=followed_root)
 
 
 def number(x0):
@@ -170,10 +170,8 @@ def fixed_point(func, x0, args=(), xtol=1e-8, maxiter=500, method="del2"):
     found = passive(
         optimize.fixed_point, function, x0, xtol=xtol, maxiter=maxiter, method=method
     )
-    if isinstance(like, np.ndarray):
-        x = typed(found, like)
-    else:
-        x = typed(passive(np.float64, found), like)
+    x = kept(found, like) if isinstance(like, np.ndarray) else (
+        typed(passive(np.float64, found), like))
     return implied(
         fixed_point_pullback, step, (like,), given, x, followed=followed_fixed_point
     )
@@ -199,7 +197,7 @@ def fsolve(
         band=band, epsfcn=epsfcn, factor=factor, diag=diag,
     )
     return implied(
-        root_pullback, residual, (start,), given, typed(found[0], start),
+        root_pullback, residual, (start,), given, kept(found[0], start),
         operands=(typed(found[1], True), typed(found[2], "")), followed=followed_root,
     )
 
@@ -221,7 +219,7 @@ def root(fun, x0, args=(), method="hybr", jac=None, tol=None, *, options=None):
         optimize.root, function, start, method=method, jac=slope, tol=tol, options=options
     )
     x = implied(
-        root_pullback, residual, (start,), given, typed(found.x, start),
+        root_pullback, residual, (start,), given, kept(found.x, start),
         operands=(typed(found.success, True), typed(found.message, "")), followed=followed_root,
     )
     return Solution(
@@ -249,7 +247,8 @@ def at_bounds(objective, args, x, ends, success, message):
     """Return a minimum between bounds as a root: of the slope, or of the distance to a bound."""
     low, high = ends
     slope = passive(function_of(gradient_of(objective), (x,), args), x)
-    active = typed(passive(active_bounds, x, slope, low, high), np.zeros((2, 1), bool))
+    active = np.zeros((2, np.size(x)), bool)
+    active[:] = passive(active_bounds, x, slope, low, high)
 
     def condition(x, low, high, active, *args):
         slope = gradient_of(objective)(x, *args)
@@ -272,10 +271,15 @@ def ends_of(bounds):
     return low, high
 
 
+def everywhere(start):
+    """Return bounds that bound nothing."""
+    return np.full_like(start, -np.inf), np.full_like(start, np.inf)
+
+
 @replacement(optimize.minimize)
 def minimize(
-    fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bounds=None, *, tol=None,
-    options=None,
+    fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bounds=None, constraints=(),
+    tol=None, *, options=None,
 ):
     both = isinstance(jac, bool) and jac
 
@@ -292,15 +296,20 @@ def minimize(
         hess, (start,), given)
     product = None if hessp is None else function_of(hessp, (start, start), given)
     ends = None if bounds is None else ends_of(bounds)
+    limits = each_of(constraints)
+    for_solver = [for_library(one, start) for one in limits] if len(limits) > 0 else ()
     found = passive(
         optimize.minimize, function, start, method=method, jac=slope, hess=curvature,
-        hessp=product, bounds=bounds, tol=tol, options=options,
+        hessp=product, bounds=bounds, constraints=for_solver, tol=tol, options=options,
     )
     success, message = typed(found.success, True), typed(found.message, "")
-    if ends is None:
-        x = stationary(objective, given, typed(found.x, start), success, message)
+    if len(limits) > 0:
+        around = everywhere(start) if ends is None else ends
+        x = minimum_under(limits, objective, given, kept(found.x, start), around)
+    elif ends is None:
+        x = stationary(objective, given, kept(found.x, start), success, message)
     else:
-        x = at_bounds(objective, given, typed(found.x, start), ends, success, message)
+        x = at_bounds(objective, given, kept(found.x, start), ends, success, message)
     return Solution(
         x, objective(x, *given), typed(found.success, True), typed(getattr(found, "status", 0), 0),
         typed(found.message, ""), typed(found.nfev, 0),
@@ -349,7 +358,7 @@ def least_squares(
         gtol=gtol, max_nfev=max_nfev,
     )
     success, message = typed(found.success, True), typed(found.message, "")
-    x = stationary(half_squares, given, typed(found.x, start), success, message)
+    x = stationary(half_squares, given, kept(found.x, start), success, message)
     return Solution(
         x, residual(x, *given), typed(found.success, True), typed(getattr(found, "status", 0), 0),
         typed(found.message, ""), typed(found.nfev, 0),
