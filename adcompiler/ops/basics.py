@@ -47,7 +47,7 @@ from adcompiler.runtime.external import (
     external_call, external_of_three_by_vjp, external_of_two_by_vjp, external_tangent,
     external_value,
 )
-from adcompiler.runtime.functionals import implied, passive, symmetric
+from adcompiler.runtime.functionals import array_of, implied, passive, symmetric
 from adcompiler.runtime.kinks import STAND_INS, first_derivative
 from adcompiler.runtime.gathering import (
     item_adjoint, permute_adjoint, take_adjoint, take_along_axis_adjoint,
@@ -270,6 +270,7 @@ BUILTINS: tuple[Entry, ...] = (
 
 FRESH_RUNTIME = (
     own, entry, dict_keys, copy_as_laid_out, stop_gradient, zeros_like, seed, no_grad, passive,
+    array_of,
     call_on_copies, call_external, external_call, external_value, external_adjoint,
     external_tangent, external_by_vjp, external_of_two_by_vjp, external_of_three_by_vjp,
     external_by_jac,

@@ -14,7 +14,8 @@ from adcompiler.rulekit.define import (
     twins, unionise,
 )
 from adcompiler.rulekit.functionals import (
-    copied, function_of, gradient_of, implied, jacobian_of, passive, pulled, pushed, steady, typed,
+    copied, count_of_parameters, function_of, gradient_of, implied, jacobian_of, passive, pulled,
+    pushed, steady, typed,
 )
 from adcompiler.rulekit.hooks import (
     Signature, clear_new_rule_hooks, on_new_rule, refresh_rules,
@@ -54,6 +55,7 @@ __all__ = [
     "clear_new_rule_hooks",
     "complexes",
     "copied",
+    "count_of_parameters",
     "facts",
     "found_in",
     "frule",

@@ -10,8 +10,8 @@ from adcompiler.runtime.functionals import (
 )
 
 __all__ = [
-    "copied", "function_of", "gradient_of", "implied", "jacobian_of", "passive", "pulled", "pushed",
-    "steady", "typed",
+    "copied", "count_of_parameters", "function_of", "gradient_of", "implied", "jacobian_of",
+    "passive", "pulled", "pushed", "steady", "typed",
 ]
 
 
@@ -48,6 +48,11 @@ def implied(
 def copied(value: Any) -> Any:
     """Return a deep copy of ``value``, or ``value`` where its type is not known."""
     only_compiled("copied")
+
+
+def count_of_parameters(f: Callable[..., Any]) -> int:
+    """Return how many arguments ``f`` takes by position; 0 where it may be called with others."""
+    only_compiled("count_of_parameters")
 
 
 def steady(f: Callable[..., Any], state: Any, *more: Any) -> Any:

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+import numpy as np
+
 from adcompiler.runtime.structure import zeros_like
 
 Pull = Callable[..., tuple[Any, ...]]
@@ -86,6 +88,14 @@ def closed(function: Callable[..., Any], *rest: Any) -> Closed:
 def passive(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return ``function(*args, **kwargs)``, through which no derivative is followed."""
     return function(*args, **kwargs)
+
+
+def array_of(value: Any, dtype: str, ndim: int) -> Any:
+    """Return what a library has found as an array of its own, of a type that is known."""
+    found = np.array(value, dtype)
+    if found.ndim != ndim:
+        raise TypeError(f"an array of {ndim} dimensions is expected here, not of {found.ndim}")
+    return found
 
 
 def pushed(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import optimize
 
 from adcompiler.rulekit import (
-    function_of, gradient_of, implied, jacobian_of, non_differentiable, passive, replacement,
+    function_of, gradient_of, implied, jacobian_of, non_differentiable, passive, replacement, typed,
 )
 from adcompiler.runtime import stop_gradient
 from adcompiler_rules.followed import followed_root
@@ -144,10 +144,8 @@ def minimum_under(constraints, objective, args, x, ends):
     slope = function_of(gradient_of(objective), (x,), args)
     reached = stop_gradient(values(x))
     found = passive(active_set, x, slope, normals, reached, (least, most), (low, high))
-    z = np.zeros(np.size(x) + np.size(least))
-    z[:] = found[0]
-    at = np.zeros((2, np.size(x) + np.size(least)), bool)
-    at[:] = found[1]
+    z = typed(found[0], x)
+    at = typed(found[1], np.zeros((2, 1), bool))
 
     def lagrangian(x, multipliers, *args):
         return objective(x, *args) - multipliers @ values(x)

@@ -32,7 +32,7 @@ def followed_root(f, x, args, operands, order):
         x = typed(passive(checked_number, operands, f(x, *args), slope, x), x)
     else:
         slope = stop_gradient(jacobian_of(f)(x, *args))
-        x = kept(passive(checked_system, operands, f(x, *args), slope, x), x)
+        x = typed(passive(checked_system, operands, f(x, *args), slope, x), x)
     x = after_step(f, x, args, slope)
     if order > 1:
         x = after_step(f, x, args, slope)
@@ -41,17 +41,6 @@ def followed_root(f, x, args, operands, order):
     if order > 3:
         x = after_step(f, x, args, slope)
     return x
-
-
-def kept(value, like):
-    """Return an array in one of the shape and type of ``like``.
-
-    Its type is in the text, where that of what is only ``typed`` is lost when a derivative of it is
-    differentiated.
-    """
-    stored = np.zeros_like(like)
-    stored[...] = value
-    return stored
 
 
 MOST = 4
@@ -109,8 +98,8 @@ def followed_integral(f, value, args, operands, order):
     high = b if np.isfinite(b) else 0.0
     function = function_of(f, (0.0,), args)
     table = typed(passive(places_of_integral, function, a, b, options), np.zeros((5, 1)))
-    total = 0.0
-    coarse = 0.0
+    total = np.zeros_like(value) if isinstance(value, np.ndarray) else 0.0
+    coarse = total
     for k in range(table.shape[1]):
         x = table[0, k] * low + table[1, k] * high + table[2, k]
         y = f(x, *args)

@@ -7,7 +7,7 @@ rest solves the normal equations (Lawson and Hanson, *Solving Least Squares Prob
 import numpy as np
 from scipy import optimize
 
-from adcompiler.rulekit import implied, non_differentiable, passive, replacement
+from adcompiler.rulekit import implied, non_differentiable, passive, replacement, typed
 from adcompiler_rules.followed import followed_root
 from adcompiler_rules.implicit import root_pullback
 
@@ -40,10 +40,8 @@ def nnls(A, b, maxiter=None):
     A = np.asarray(A) * 1.0
     b = np.asarray(b) * 1.0
     found = passive(optimize.nnls, A, b, maxiter=maxiter)
-    x = np.zeros(A.shape[1])
-    x[:] = found[0]
-    free = np.zeros(A.shape[1], bool)
-    free[:] = passive(free_numbers, A, b, found[0])
+    x = typed(found[0], np.zeros(1))
+    free = typed(passive(free_numbers, A, b, x), np.zeros(1, bool))
 
     def condition(x, A, b, free):
         return np.where(free, A.T @ (A @ x - b), x)

@@ -67,6 +67,31 @@ def quad(
     return value, typed(found[1], 0.0)
 
 
+@replacement(integrate.quad_vec)
+def quad_vec(
+    f, a, b, epsabs=1e-200, epsrel=1e-8, norm="2", cache_size=100e6, limit=10000, points=None,
+    quadrature=None, *, args=(),
+):
+    given = args if isinstance(args, tuple) else (args,)
+
+    def integrand(x, *args):
+        return f(x, *args) * 1.0
+
+    if points is not None:
+        points = stop_gradient(points)
+    found = passive(
+        integrate.quad_vec, function_of(integrand, (0.0,), given), a, b, epsabs=epsabs,
+        epsrel=epsrel, norm=norm, cache_size=cache_size, limit=limit, points=points,
+        quadrature=quadrature)
+    value = implied(
+        integral_pullback, integrand, (0.0,), given,
+        typed(found[0], stop_gradient(integrand(0.5, *given))),
+        operands=(a, b, (epsabs, epsrel, limit, points)), active=(False,),
+        followed=followed_integral, most=1,
+    )
+    return value, typed(found[1], 0.0)
+
+
 def stored(found, like, shape):
     """Return what was found, in an array of which the type is known."""
     kept = np.zeros(shape, complex) if np.iscomplexobj(like) else np.zeros(shape)

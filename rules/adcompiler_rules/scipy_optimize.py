@@ -12,16 +12,17 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
+import adcompiler_rules.fitted
 import adcompiler_rules.least_squares
+import adcompiler_rules.linear_programs
 import adcompiler_rules.own_solvers  # noqa: F401 (registers its rule)
 from adcompiler.rulekit import (
-    function_of, gradient_of, implied, non_differentiable, passive, replacement, typed,
+    function_of, implied, non_differentiable, passive, replacement, typed,
 )
 from adcompiler_rules.constrained import each_of, for_library, minimum_under
-from adcompiler_rules.followed import followed_fixed_point, followed_root, kept
-from adcompiler_rules.implicit import (
-    active_bounds, fixed_point_pullback, interior, root_pullback, solved,
-)
+from adcompiler_rules.followed import followed_fixed_point, followed_root
+from adcompiler_rules.implicit import fixed_point_pullback, interior, root_pullback, solved
+from adcompiler_rules.minima import at_bounds, ends_around, ends_of, everywhere, stationary
 from adcompiler_rules.scipy_facts import state_facts
 
 non_differentiable(root_pullback, fixed_point_pullback)
@@ -120,8 +121,9 @@ def newton(
         optimize.newton, function, x0, fprime=first, tol=tol, maxiter=maxiter, fprime2=second,
         x1=x1, rtol=rtol, disp=disp,
     )
-    x = kept(found, like) if isinstance(like, np.ndarray) else typed(found, like)
-    return implied(root_pullback, residual, (like,), given, x, followed=followed_root)
+    return implied(
+        root_pullback, residual, (like,), given, typed(found, like), followed=followed_root
+    )
 
 
 def number(x0):
@@ -170,8 +172,10 @@ def fixed_point(func, x0, args=(), xtol=1e-8, maxiter=500, method="del2"):
     found = passive(
         optimize.fixed_point, function, x0, xtol=xtol, maxiter=maxiter, method=method
     )
-    x = kept(found, like) if isinstance(like, np.ndarray) else (
-        typed(passive(np.float64, found), like))
+    if isinstance(like, np.ndarray):
+        x = typed(found, like)
+    else:
+        x = typed(passive(np.float64, found), like)
     return implied(
         fixed_point_pullback, step, (like,), given, x, followed=followed_fixed_point
     )
@@ -197,7 +201,7 @@ def fsolve(
         band=band, epsfcn=epsfcn, factor=factor, diag=diag,
     )
     return implied(
-        root_pullback, residual, (start,), given, kept(found[0], start),
+        root_pullback, residual, (start,), given, typed(found[0], start),
         operands=(typed(found[1], True), typed(found[2], "")), followed=followed_root,
     )
 
@@ -219,7 +223,7 @@ def root(fun, x0, args=(), method="hybr", jac=None, tol=None, *, options=None):
         optimize.root, function, start, method=method, jac=slope, tol=tol, options=options
     )
     x = implied(
-        root_pullback, residual, (start,), given, kept(found.x, start),
+        root_pullback, residual, (start,), given, typed(found.x, start),
         operands=(typed(found.success, True), typed(found.message, "")), followed=followed_root,
     )
     return Solution(
@@ -230,50 +234,6 @@ def root(fun, x0, args=(), method="hybr", jac=None, tol=None, *, options=None):
 
 
 # -- minima ----------------------------------------------------------------------------------------
-
-
-def stationary(objective, args, x, success, message):
-    """Return a minimum as what it is for its derivative: a root of the gradient."""
-
-    def slope(x, *args):
-        return gradient_of(objective)(x, *args)
-
-    return implied(
-        root_pullback, slope, (x,), args, x, operands=(success, message), followed=followed_root
-    )
-
-
-def at_bounds(objective, args, x, ends, success, message):
-    """Return a minimum between bounds as a root: of the slope, or of the distance to a bound."""
-    low, high = ends
-    slope = passive(function_of(gradient_of(objective), (x,), args), x)
-    active = np.zeros((2, np.size(x)), bool)
-    active[:] = passive(active_bounds, x, slope, low, high)
-
-    def condition(x, low, high, active, *args):
-        slope = gradient_of(objective)(x, *args)
-        return np.where(active[0], x - low, np.where(active[1], x - high, slope))
-
-    return implied(
-        root_pullback, condition, (x,), (low, high, active, *args), x,
-        operands=(success, message), followed=followed_root,
-    )
-
-
-def ends_of(bounds):
-    """Return lower and upper bounds as arrays."""
-    if isinstance(bounds, optimize.Bounds):
-        return bounds.lb, bounds.ub
-    if isinstance(bounds, np.ndarray):
-        return bounds[:, 0], bounds[:, 1]
-    low = np.array([-np.inf if pair[0] is None else pair[0] for pair in bounds])
-    high = np.array([np.inf if pair[1] is None else pair[1] for pair in bounds])
-    return low, high
-
-
-def everywhere(start):
-    """Return bounds that bound nothing."""
-    return np.full_like(start, -np.inf), np.full_like(start, np.inf)
 
 
 @replacement(optimize.minimize)
@@ -305,11 +265,11 @@ def minimize(
     success, message = typed(found.success, True), typed(found.message, "")
     if len(limits) > 0:
         around = everywhere(start) if ends is None else ends
-        x = minimum_under(limits, objective, given, kept(found.x, start), around)
+        x = minimum_under(limits, objective, given, typed(found.x, start), around)
     elif ends is None:
-        x = stationary(objective, given, kept(found.x, start), success, message)
+        x = stationary(objective, given, typed(found.x, start), success, message)
     else:
-        x = at_bounds(objective, given, kept(found.x, start), ends, success, message)
+        x = at_bounds(objective, given, typed(found.x, start), ends, success, message)
     return Solution(
         x, objective(x, *given), typed(found.success, True), typed(getattr(found, "status", 0), 0),
         typed(found.message, ""), typed(found.nfev, 0),
@@ -338,12 +298,20 @@ def minimize_scalar(
     )
 
 
+def fewest_squares(function, start, bounds, x_scale, **options):
+    """Return what ``least_squares`` finds; what is None is left to it."""
+    chosen = {"bounds": bounds, "x_scale": x_scale}
+    options |= {name: value for name, value in chosen.items() if value is not None}
+    return optimize.least_squares(function, start, **options)
+
+
 @replacement(optimize.least_squares)
 def least_squares(
-    fun, x0, jac="2-point", *, method="trf", ftol=1e-8, xtol=1e-8, gtol=1e-8, max_nfev=None, args=()
+    fun, x0, jac="2-point", bounds=None, method="trf", ftol=1e-8, xtol=1e-8, gtol=1e-8,
+    x_scale=None, *, max_nfev=None, args=(),
 ):
     def residual(x, *args):
-        return np.atleast_1d(np.asarray(fun(x, *args)))
+        return np.ravel(np.asarray(fun(x, *args)))
 
     def half_squares(x, *args):
         r = residual(x, *args)
@@ -354,11 +322,16 @@ def least_squares(
     function = function_of(residual, (start,), given)
     slope = jac if isinstance(jac, str) else function_of(jac, (start,), given)
     found = passive(
-        optimize.least_squares, function, start, jac=slope, method=method, ftol=ftol, xtol=xtol,
-        gtol=gtol, max_nfev=max_nfev,
+        fewest_squares, function, start, jac=slope, bounds=bounds, method=method, ftol=ftol,
+        xtol=xtol, gtol=gtol, x_scale=x_scale, max_nfev=max_nfev,
     )
     success, message = typed(found.success, True), typed(found.message, "")
-    x = stationary(half_squares, given, kept(found.x, start), success, message)
+    if bounds is None:
+        x = stationary(half_squares, given, typed(found.x, start), success, message)
+    else:
+        x = at_bounds(
+            half_squares, given, typed(found.x, start), ends_around(bounds, start), success,
+            message)
     return Solution(
         x, residual(x, *given), typed(found.success, True), typed(getattr(found, "status", 0), 0),
         typed(found.message, ""), typed(found.nfev, 0),

@@ -36,17 +36,22 @@ HALVED = 40
 
 
 def integral_pullback(f, g, value, operands, rest):
-    """Pull back the cotangent of ``quad(f, a, b)``: ``f`` at the limits, and an integral."""
+    """Pull back the cotangent of ``quad(f, a, b)``: ``f`` at the limits, and an integral.
+
+    ``f`` may be of arrays, for ``quad_vec``.
+    """
     a, b, options = operands
-    bars = [scaled(sign * g, at_limit(f, limit, rest)) if wanted and np.isfinite(limit) else 0.0
+    if np.iscomplexobj(value):
+        raise TypeError("the derivative of an integral of complex values is not known")
+    bars = [sign * at_limit(f, g, limit, rest) if wanted and np.isfinite(limit) else 0.0
             for sign, limit, wanted in zip((-1.0, 1.0), (a, b), f.wanted, strict=False)]
     return (*bars, None, *integrated(f, g, a, b, options, rest))
 
 
-def at_limit(f, limit, rest):
-    """Return the integrand at a limit that is differentiated."""
+def at_limit(f, g, limit, rest):
+    """Return the cotangent of a limit: the integrand there, times that of the integral."""
     try:
-        value = float(f(limit, *rest))
+        value = float(np.sum(g * np.asarray(f(limit, *rest))))
     except (ArithmeticError, ValueError):
         value = np.nan
     if not np.isfinite(value):

@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate
 from scipy.linalg import expm, expm_frechet
 
-from adcompiler import ADError, UnsupportedError, grad, vjp
+from adcompiler import ADError, UnsupportedError, grad, jvp, vjp
 from tests.lanes import one_in
 from tests.language.check import check
 
@@ -33,6 +33,30 @@ def test_an_integral_in_its_limits_and_parameters():
     assert (a_bar, b_bar) == (-1.0, math.exp(-1.4))
     e = math.exp(-1.4)
     assert p_bar == pytest.approx((2.0 * e * 0.7 - (1.0 - e)) / 0.49, rel=1e-12)
+
+
+def test_an_integral_of_vectors_and_of_matrices():
+    def f(p, b):
+        weights = np.array([1.0, 2.0])
+        return np.sum(weights * integrate.quad_vec(
+            lambda x: np.array([math.exp(-p * x), p * x * x]), 0.0, b)[0])
+
+    check(f, 1.2, 0.7)
+    tangent = jvp(f, (1.2, 0.7), (1.0, 2.0))[1]
+    assert tangent == pytest.approx(np.dot(grad(f, argnums=(0, 1))(1.2, 0.7), (1.0, 2.0)), rel=1e-9)
+
+    def g(p):
+        return np.sum(integrate.quad_vec(
+            lambda x, q: np.outer(p, np.exp(-q * x)), 0.0, np.inf, args=(p,))[0] ** 2)
+
+    # the integral is outer(p, 1 / p)
+    p = np.array([1.0, 2.0])
+    wanted = grad(lambda p: np.sum(np.outer(p, 1.0 / p) ** 2))(p)
+    assert np.allclose(grad(g)(p), wanted, rtol=1e-8)
+    assert jvp(g, (p,), (p * p,))[1] == pytest.approx(wanted @ (p * p), rel=1e-8)
+
+    with pytest.raises(ADError, match="second derivative"):
+        grad(grad(f))(1.2, 0.7)
 
 
 def test_an_integral_to_infinity_and_one_with_array_parameters():

@@ -17,7 +17,9 @@ from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Call, Const, Origin, Pack, Star, Var, unstar,
 )
 from adcompiler.ops.registry import hashable
-from adcompiler.rulekit.functionals import function_of, implied, steady, typed
+from adcompiler.rulekit.functionals import (
+    count_of_parameters, function_of, implied, steady, typed,
+)
 from adcompiler.runtime import functionals, unpack
 from adcompiler.runtime.checkpoints import checkpoint, recomputed
 from adcompiler.runtime.external import (
@@ -205,7 +207,10 @@ def fold_implied(
     within = not isinstance(most, Const) or around < most.value
     if "followed" in kwargs and within and (around or settings.tangents) and not settings.endless:
         given = [f, value, rest, kwargs.get("operands", Const(())), Const(around + 1)]
-        return s.call(kwargs["followed"], given, {}, origin, name)
+        found = s.call(kwargs["followed"], given, {}, origin, name)
+        if s.unit.type(found) == t.UNKNOWN and isinstance(s.unit.type(value), t.Array):
+            s.unit.types[found] = s.unit.type(value)
+        return found
     likes = items_of(s, variables, origin)
     more = arguments_of(s, f, len(likes), rest, origin)
     found = None if more is None else compile_given(s, f, likes, more, {}, origin)
@@ -227,12 +232,35 @@ def fold_implied(
 def fold_typed(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
-    """Enter the type of a value that is known to the writer of a replacement."""
+    """Enter the type of a value that is known to the writer of a replacement.
+
+    That of an array is in the text: it is read again where a derivative is differentiated.
+    """
     value: Atom = args[0]
-    like: Atom = args[1]
+    type_ = s.unit.type(args[1])
+    if isinstance(type_, t.Array):
+        form = [Const(type_.dtype), Const(type_.ndim)]
+        return s.call(Const(functionals.array_of), [value, *form], {}, origin, name)
     if isinstance(value, Var):
-        s.unit.types[value] = s.unit.type(like)
+        s.unit.types[value] = type_
     return value
+
+
+@folds(count_of_parameters)
+def fold_count_of_parameters(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write how many arguments a function takes, where it takes exactly so many."""
+    return Const(takes_exactly(s, args[0]) or 0)
+
+
+@folds(functionals.array_of)
+def fold_array_of(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write an array of which the type is known."""
+    type_ = t.Array(args[1].value, args[2].value)
+    return s.let(Call(Const(functionals.array_of), tuple(args)), type_, name, origin)
 
 
 @folds(steady)

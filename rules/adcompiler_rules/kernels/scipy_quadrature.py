@@ -68,11 +68,11 @@ def pieces(f: Any, a: float, b: float, points: Any) -> Any:
     whole = b - a if np.isfinite(a) and np.isfinite(b) else 1.0
     low, high = (end if np.isfinite(end) else 0.0 for end in (a, b))
 
-    def integrand(u: float) -> float:
+    def integrand(u: float) -> Any:
         at = np.array([u])
         of_a, of_b, shift, stretch = moved(at, a, b)
         x = float(of_a[0] * low + of_b[0] * high + shift[0])
-        return float(f(x)) * float(stretch[0]) * whole
+        return np.asarray(f(x), float)[()] * float(stretch[0]) * whole
 
     cuts = [0.5**k for k in range(1, LEVELS)] + [0.375, 0.4375, 0.3125]
     inner = [(p - a) / (b - a) for p in ([] if points is None else points)]
@@ -93,8 +93,8 @@ def settled(fine: Any, coarse: Any) -> Any:
 
 def checked_tangent(fine: Any, coarse: Any) -> Any:
     """Return a tangent; raise where a formula of lower order gives another one."""
-    size = 1.0 + abs(fine)
-    if not abs(fine - coarse) <= NEAR * size:
+    size = 1.0 + np.max(np.abs(fine), initial=0.0)
+    if not np.max(np.abs(fine - coarse), initial=0.0) <= NEAR * size:
         raise ValueError(
             "the derivative of the integrand of quad() is not resolved by the places at which it "
             "is summed up in forward mode: use reverse mode, or tell quad() by points= where the "
