@@ -31,8 +31,9 @@ def fit(model, slope, xdata, ydata, start, options):
         return model(np.array(p))
 
     names = ["x", *(f"p{k}" for k in range(start.size))]
-    by_parameters.__signature__ = inspect.Signature(
+    signature = inspect.Signature(
         [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
+    vars(by_parameters)["__signature__"] = signature
     chosen = {name: value for name, value in options.items() if value is not None}
     if slope is not None:
         chosen["jac"] = slope if isinstance(slope, str) else lambda x, *p: slope(np.array(p))

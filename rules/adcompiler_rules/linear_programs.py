@@ -2,8 +2,8 @@
 
 A solution that is the only one is a vertex: as many of the constraints hold there with equality as
 there are unknowns, and while the same ones do it solves their equations (D. Bertsimas and J. N.
-Tsitsiklis, *Introduction to Linear Optimization*, 1997, chapter 5). That they are independent and that their
-multipliers are not 0 is checked when a derivative is asked for.
+Tsitsiklis, *Introduction to Linear Optimization*, 1997, chapter 5). It is checked that they are
+independent and that their multipliers are not 0, when a derivative is asked for.
 """
 
 from __future__ import annotations

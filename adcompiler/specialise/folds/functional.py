@@ -207,10 +207,13 @@ def fold_implied(
     within = not isinstance(most, Const) or around < most.value
     if "followed" in kwargs and within and (around or settings.tangents) and not settings.endless:
         given = [f, value, rest, kwargs.get("operands", Const(())), Const(around + 1)]
-        found = s.call(kwargs["followed"], given, {}, origin, name)
-        if s.unit.type(found) == t.UNKNOWN and isinstance(s.unit.type(value), t.Array):
-            s.unit.types[found] = s.unit.type(value)
-        return found
+        followed: Atom = s.call(kwargs["followed"], given, {}, origin, name)
+        type_ = s.unit.type(value)
+        if isinstance(followed, Var) and s.unit.type(followed) == t.UNKNOWN and (
+            isinstance(type_, t.Array)
+        ):
+            s.unit.types[followed] = type_
+        return followed
     likes = items_of(s, variables, origin)
     more = arguments_of(s, f, len(likes), rest, origin)
     found = None if more is None else compile_given(s, f, likes, more, {}, origin)
