@@ -211,7 +211,18 @@ def pointed(at: Finding | Cause) -> list[str]:
 
 
 class ADError(Exception):
-    """Base of everything adcompiler refuses."""
+    """Base of everything adcompiler refuses.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import ADError, grad
+        >>> opaque = np.frompyfunc(abs, 1, 1)
+        >>> try:
+        ...     grad(lambda x: np.sum(opaque(x)))(np.ones(2))
+        ... except ADError as error:
+        ...     print(type(error).__name__)
+        MissingRuleError
+    """
 
 
 class LocatedError(ADError):
@@ -245,7 +256,23 @@ REASONS: dict[str, Reason] = {reason.section: reason for reason in Reason}
 
 
 class UnsupportedError(LocatedError):
-    """The function uses forms that adcompiler cannot differentiate (yet)."""
+    """The function uses forms that adcompiler cannot differentiate (yet).
+
+    Attributes:
+        findings (tuple): Each place, with its file, line and column, the problem and what to write.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import UnsupportedError, grad
+        >>> def shuffled(x):
+        ...     np.random.shuffle(x)
+        ...     return x[0]
+        >>> try:
+        ...     grad(shuffled, fallback="refuse")(np.ones(2))
+        ... except UnsupportedError as error:
+        ...     print(error.findings[0].text.strip())
+        np.random.shuffle(x)
+    """
 
 
 class RunsAgainError(UnsupportedError):
@@ -268,11 +295,38 @@ class NotCompiledError(UnsupportedError):
 
 
 class MissingRuleError(LocatedError):
-    """A differentiable value reaches a function that has neither a rule nor readable source."""
+    """A differentiable value reaches a function that has neither a rule nor readable source.
+
+    Attributes:
+        findings (tuple): Each place, with its file, line and column, the problem and what to write.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import MissingRuleError, grad
+        >>> opaque = np.frompyfunc(abs, 1, 1)
+        >>> try:
+        ...     grad(lambda x: np.sum(opaque(x)))(np.ones(2))
+        ... except MissingRuleError as error:
+        ...     print(error.findings[0].problem)
+        abs (vectorized)() has no rule, and no Python source that could be compiled
+    """
 
 
 class RuleError(LocatedError):
-    """A rule is malformed: raised where it is registered, or when it is first used."""
+    """A rule is malformed: raised where it is registered, or when it is first used.
+
+    Attributes:
+        findings (tuple): Each place, with its file, line and column, the problem and what to write.
+
+    Example:
+        >>> import math
+        >>> from adcompiler import RuleError, scalar_rule
+        >>> try:
+        ...     scalar_rule(math.hypot, lambda: 1.0)
+        ... except RuleError as error:
+        ...     print("hypot" in str(error))
+        True
+    """
 
 
 class NoHashError(ADError, TypeError):
@@ -335,11 +389,28 @@ class WrongPatternError(ADError, ValueError):
 
 
 class SourceNotFoundError(ADError):
-    """A function's source text is not available, so it cannot be compiled."""
+    """A function's source text is not available, so it cannot be compiled.
+
+    Example:
+        >>> from adcompiler import SourceNotFoundError, grad
+        >>> namespace = {}
+        >>> exec("def hidden(x): return x * x", namespace)
+        >>> try:
+        ...     grad(namespace["hidden"], fallback="refuse")(2.0)
+        ... except SourceNotFoundError as error:
+        ...     print("compile_text" in str(error))
+        True
+    """
 
 
 class MissingPrimalError(ADError, TypeError):
-    """A tracer, which stands for all values, meets something that needs one."""
+    """A tracer, which stands for all values, meets something that needs one.
+
+    Example:
+        >>> from adcompiler import ADError, MissingPrimalError
+        >>> issubclass(MissingPrimalError, ADError)
+        True
+    """
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -358,6 +429,11 @@ class InternalError(ADError):
     """A broken invariant inside adcompiler: a bug to report, never the user's fault.
 
     Users see it ``located``: with the line that was being compiled, raised from what went wrong.
+
+    Example:
+        >>> from adcompiler import ADError, InternalError
+        >>> issubclass(InternalError, ADError)
+        True
     """
 
     def __init__(self, message: str, located: bool = False) -> None:

@@ -23,8 +23,11 @@ project = "adcompiler"
 author = "the adcompiler authors"
 version = release = version_of("adcompiler")
 extensions = [
-    "myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "sphinx_gallery.gen_gallery",
+    "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
 ]
+napoleon_numpy_docstring = False
+napoleon_use_rtype = False
 exclude_patterns = ["_build"]
 sphinx_gallery_conf = {
     "examples_dirs": str(gallery.WORK / "scripts"),
@@ -82,7 +85,7 @@ CONTENTS = {
     ],
     "Coming from": [
         "migration/from-autograd", "migration/from-jax", "migration/from-pytorch",
-        "migration/from-numdifftools",
+        "migration/from-numdifftools", "migration/from-casadi",
     ],
     "The compiler": [
         "design", "adding/rule", "adding/syntax-form", "adding/pass", "adding/mode",

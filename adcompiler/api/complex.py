@@ -20,8 +20,23 @@ from adcompiler.dispatch.frames import with_users_frames
 def complex_jacobian(function: Callable[..., Any], z: Any, *args: Any) -> Any:
     """Return the derivatives ``[[u_x, u_y], [v_x, v_y]]`` of ``u + iv = function(x + iy, *args)``.
 
-    For an array ``z`` the function works elementwise; the two leading axes of the result are those
-    of the matrix. Raises TypeError where the result does not have the shape of ``z``.
+    Parameters:
+        function (callable): A function of a complex number, or, elementwise, of an array.
+        z (complex or ndarray): The point.
+        args: Further arguments.
+
+    Returns:
+        ndarray: An array of floats of shape ``(2, 2, *z.shape)``.
+
+    Raises:
+        UnsupportedError, MissingRuleError: For code that cannot be differentiated.
+        TypeError: Where the result does not have the shape of ``z``.
+
+    Example:
+        >>> from adcompiler import complex_jacobian
+        >>> complex_jacobian(lambda z: z * z, 1.0 + 2.0j)
+        array([[ 2., -4.],
+               [ 4.,  2.]])
     """
     z = np.asarray(z, complex) if np.ndim(z) else complex(z)
     w, pullback = vjp(function, z, *args, argnums=(0,))
@@ -42,8 +57,23 @@ def complex_jacobian(function: Callable[..., Any], z: Any, *args: Any) -> Any:
 def holomorphic_derivative(function: Callable[..., Any], z: Any, *args: Any) -> Any:
     """Return ``f'(z)`` of a holomorphic function of a number, or elementwise of an array.
 
-    Raises ValueError where the Cauchy-Riemann equations ``u_x = v_y``, ``u_y = -v_x`` do not hold
-    at ``z``, to ``1e-8`` relative: there is no such derivative.
+    Parameters:
+        function (callable): A function of a complex number or array, of the shape of the result.
+        z (complex or ndarray): The point.
+        args: Further arguments.
+
+    Returns:
+        complex or ndarray: The derivative, in the shape of ``z``.
+
+    Raises:
+        UnsupportedError, MissingRuleError: For code that cannot be differentiated.
+        ValueError: Where the Cauchy-Riemann equations ``u_x = v_y``, ``u_y = -v_x`` do not hold at
+            ``z``, to ``1e-8`` relative: there is no such derivative.
+
+    Example:
+        >>> from adcompiler import holomorphic_derivative
+        >>> complex(holomorphic_derivative(lambda z: z * z, 1.0 + 2.0j))
+        (2+4j)
     """
     (u_x, u_y), (v_x, v_y) = complex_jacobian(function, z, *args)
     size = np.abs(u_x) + np.abs(u_y) + np.abs(v_x) + np.abs(v_y)

@@ -59,9 +59,22 @@ class Derivative(Shown[P], Generic[P, R_co]):
     """A function's derivative, as an operator makes it: called like the function.
 
     ``Derivative[P, R]`` takes the parameters ``P`` of the function and returns ``R``. It is
-    compiled once for each combination of argument types, at the first call with them. ``primal`` is
-    the function itself. It binds to instances as methods do, and is pickled by what it was made of:
-    by its name where that is how it is reached, otherwise as the function and the options.
+    compiled once for each combination of argument types, at the first call with them. It binds to
+    instances as methods do, and is pickled by what it was made of: by its name where that is how it
+    is reached, otherwise as the function and the options. Operators make it.
+
+    Attributes:
+        primal (callable): The function itself.
+        source (SourceText): The emitted text.
+
+    Raises:
+        ADError: By calls, before anything runs, for what cannot be differentiated.
+
+    Example:
+        >>> from adcompiler import Derivative, grad
+        >>> slope = grad(lambda x: x * x)
+        >>> isinstance(slope, Derivative), slope(3.0), slope.primal(3.0)
+        (True, 6.0, 9.0)
     """
 
     is_derivative = True

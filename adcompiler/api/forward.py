@@ -29,16 +29,33 @@ def jvp(
 ) -> tuple[Any, Any]:
     """Return ``function(*primals, **kwargs)`` and its derivative along ``tangents``.
 
-    ``tangents`` has one tangent for each of ``primals``, or for each of the arguments ``argnums``
-    (positions or names, as for ``grad``; the bare tangent for a single one). A tangent has the
-    structure and shapes of its argument (TypeError or ValueError where it does not); None stands
-    for zero, and an argument with the tangent None is not differentiated, so that it may be
-    anything. Integers with a tangent count as floats. The derivative has the structure, shapes and
-    precision of the value.
-
     If the function writes into arguments, they are left as the function leaves them; tangents never
-    change. ``backend`` is that of ``grad``. Raises UnsupportedError or MissingRuleError before
-    anything runs.
+    change.
+
+    Parameters:
+        function (callable): A function of ``primals`` and ``kwargs``, which may return any
+            structure.
+        primals (sequence): The positional arguments.
+        tangents (sequence): One tangent for each of ``primals``, or for each of the arguments
+            ``argnums``; the bare tangent for a single one. A tangent has the structure and shapes
+            of its argument. None stands for zero, and an argument with the tangent None is not
+            differentiated, so that it may be anything. Integers with a tangent count as floats.
+        argnums (int, str or tuple): Positions or names, as for ``grad``.
+        backend (str): That of ``grad``.
+        kwargs: Keyword arguments.
+
+    Returns:
+        tuple: The value, and the derivative in its structure, shapes and precision.
+
+    Raises:
+        UnsupportedError, MissingRuleError: Before anything runs, for code that cannot be
+            differentiated.
+        TypeError, ValueError: For tangents that do not fit their arguments.
+
+    Example:
+        >>> from adcompiler import jvp
+        >>> jvp(lambda x, y: x * x * y, (3.0, 2.0), (1.0, None))
+        (18.0, 12.0)
     """
     if not isinstance(primals, (tuple, list)):
         raise TypeError(
@@ -56,13 +73,34 @@ def linearize(
 ) -> tuple[Any, Pushforward]:
     """Return ``function(*primals, **kwargs)`` and its pushforward there.
 
-    The pushforward takes tangents of the arguments ``argnums`` and returns the derivative of the
-    value along them; tangents are those of ``jvp``, None stands for zero. By default they are those
-    of all positional arguments, of which those without a float have the tangent None (integers,
-    unless there is no float among the arguments). The pushforward may be called any number of
-    times. The value is computed once, with what the pushforward reads of it; where that cannot be
-    saved (see the page on modes), the pushforward computes the value again each time, from copies
-    of the arguments made now.
+    The value is computed once, with what the pushforward reads of it; where that cannot be saved
+    (see the page on modes), the pushforward computes the value again each time, from copies of the
+    arguments made now.
+
+    Parameters:
+        function (callable): A function of ``primals`` and ``kwargs``, which may return any
+            structure.
+        primals, kwargs: Its arguments.
+        argnums (int, str or tuple): The arguments that the pushforward takes tangents of; by
+            default all positional ones, of which those without a float have the tangent None
+            (integers, unless there is no float among the arguments).
+
+    Returns:
+        tuple: The value, and the pushforward. That takes tangents of the arguments, those of
+        ``jvp``, and returns the derivative of the value along them. It may be called any number of
+        times.
+
+    Raises:
+        UnsupportedError, MissingRuleError: Before anything runs, for code that cannot be
+            differentiated.
+        TypeError, ValueError: By the pushforward, for tangents that do not fit.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import linearize
+        >>> value, push = linearize(lambda x: x[1:] * x[:-1], np.array([1.0, 2.0, 3.0]))
+        >>> push(np.array([0.0, 1.0, 0.0]))
+        array([1., 3.])
     """
     needs_arguments("linearize", function, primals, kwargs)
     asked: Any = of_call(argnums, primals)
@@ -116,10 +154,25 @@ def derivative(
 ) -> Derivative[P, Any]:
     """Return the derivative of a function of one number, which may return anything.
 
-    ``backend`` is that of ``grad``.
+    Parameters:
+        function (callable): A function of which the argument ``argnum`` is a real number.
+        argnum (int or str): That argument, by position or name.
+        backend (str): That of ``grad``.
 
-    The result has the structure and shapes of what the function returns. Raises TypeError if the
-    argument is not a real number.
+    Returns:
+        Derivative: A function of the same arguments. The derivative has the structure and shapes of
+        what the function returns.
+
+    Raises:
+        UnsupportedError, MissingRuleError: At the first call, for code that cannot be
+            differentiated.
+        TypeError: If the argument is not a real number.
+
+    Example:
+        >>> import math
+        >>> from adcompiler import derivative
+        >>> derivative(math.exp)(0.0)
+        1.0
     """
     return OfNumber(function, argnum, derivative, backend)
 
@@ -130,6 +183,23 @@ def elementwise_grad(function: Callable[P, Any], argnum: int | str = 0) -> Deriv
 
     It is the derivative along ones: that of each element of the result by the element of the
     argument that it comes from. For functions that mix elements it is the sum over these.
+
+    Parameters:
+        function (callable): A function of an array, of which the result has the shape.
+        argnum (int or str): The argument, by position or name.
+
+    Returns:
+        Derivative: A function of the same arguments, which returns an array of the result's shape.
+
+    Raises:
+        UnsupportedError, MissingRuleError: At the first call, for code that cannot be
+            differentiated.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import elementwise_grad
+        >>> elementwise_grad(lambda x: x**2)(np.array([1.0, 2.0]))
+        array([2., 4.])
     """
     return AlongOnes(function, argnum, elementwise_grad)
 

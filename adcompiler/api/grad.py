@@ -39,31 +39,46 @@ def grad(
 ) -> Any:
     """Return a function that computes the gradient of ``function``.
 
-    ``function`` returns a real number, or an array of size 1. The gradient with respect to the
-    argument ``argnums`` (a position or a name; a tuple of them gives a tuple of gradients, as do
-    None and ``...`` for all arguments) has the
-    structure, shape and float precision of that argument; integers count as floats, but not those
-    in instances. Positions reach into ``*args``, names into ``**kwargs``; ``"params.w"`` names an
-    entry, item or attribute of the argument ``params``. With ``has_aux`` the function returns
-    ``(value, aux)`` and the derivative ``(gradient, aux)``. Some rules compute the value by another
-    algorithm than the function, which may differ in rounding (``explain`` lists them); with
-    ``strict_primal`` the function itself gives the value.
+    Some rules compute the value by another algorithm than the function, which may differ in
+    rounding (``explain`` lists them). Where the compiler refuses the function for what only a run
+    knows, it is recorded in each call, with a ``RecordedWarning``. Can be used as a decorator, with
+    or without arguments.
 
-    With ``backend="native"`` the code is compiled to machine loops by LLVM, through llvmlite,
-    which the extra ``native`` installs. What there are no such loops for is refused; ``"auto"``
-    keeps it in Python, and all without llvmlite. With ``parallel`` loops run in threads
-    of which the iterations are proved independent: ``explain`` tells which, and why others do not.
-    With ``debug`` the code checks shape, dtype and finiteness of every cotangent, and raises
-    FloatingPointError or ValueError with the user's line and expression at the first that is wrong;
-    it gives a ``NotFiniteWarning`` at each value that is not finite, computed from such as are.
-    Where the compiler refuses the function for what only a run knows, the function is recorded in
-    each call, with a ``RecordedWarning``; with ``fallback="refuse"`` it is refused.
-    ``backend="record"`` records any function. With ``progress`` a terminal shows in each call which
-    loop of forward pass or sweep runs, and how far it is; ``ADCOMPILER_QUIET=1`` turns that off.
+    Parameters:
+        function (callable): A function that returns a real number, or an array of size 1.
+        argnums (int, str or tuple): The argument that the gradient is with respect to: a position
+            or a name; a tuple of them gives a tuple of gradients, as do None and ``...`` for all.
+            Positions reach into ``*args``, names into ``**kwargs``; ``"params.w"`` names an entry,
+            item or attribute of the argument ``params``.
+        has_aux (bool): The function returns ``(value, aux)``, the derivative ``(gradient, aux)``.
+        strict_primal (bool): The function itself gives the value.
+        backend (str): ``"python"``; ``"native"``: machine loops by LLVM, through llvmlite, which
+            the extra ``native`` installs; what there are no such loops for is refused. ``"auto"``
+            keeps that in Python, and all without llvmlite; ``"record"`` records any function.
+        parallel (bool): Loops whose iterations are proved independent run in threads: ``explain``
+            tells which, and why others do not.
+        debug (bool): The code checks shape, dtype and finiteness of every cotangent, and raises
+            FloatingPointError or ValueError with the user's line and expression at the first that
+            is wrong; it gives a ``NotFiniteWarning`` at each value that is not finite, computed
+            from such as are.
+        fallback (str): ``"record"``, or ``"refuse"``: nothing is recorded.
+        progress (bool): A terminal shows in each call which loop of forward pass or sweep runs, and
+            how far it is; ``ADCOMPILER_QUIET=1`` turns that off.
 
-    Can be used as a decorator, with or without arguments. Raises UnsupportedError or
-    MissingRuleError at the first call, before anything runs, for code that cannot be
-    differentiated, and TypeError for results that are not real scalars.
+    Returns:
+        Derivative: A function of the same arguments. The gradient has the structure, shape and
+        float precision of the argument; integers count as floats, but not those in instances.
+
+    Raises:
+        UnsupportedError, MissingRuleError: At the first call, before anything runs, for code that
+            cannot be differentiated.
+        TypeError: For results that are not real scalars, and arguments that have no derivative.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import grad
+        >>> grad(lambda x, k: k * np.sum(x**2))(np.array([1.0, 2.0]), 3.0)
+        array([ 6., 12.])
     """
     return _derivative(
         "grad", function, argnums, has_aux, strict_primal, backend, parallel, debug, fallback,
@@ -90,7 +105,24 @@ def value_and_grad(
 ) -> Any:
     """Return a function that computes the value of ``function`` and its gradient, as a pair.
 
-    As ``grad``; with ``has_aux`` the result is ``((value, aux), gradient)``.
+    Parameters:
+        function, argnums, strict_primal, backend, parallel, debug, fallback, progress: As for
+            ``grad``.
+        has_aux (bool): The function returns ``(value, aux)``, the derivative
+            ``((value, aux), gradient)``.
+
+    Returns:
+        Derivative: A function of the same arguments, for which it returns ``(value, gradient)``.
+
+    Raises:
+        UnsupportedError, MissingRuleError, TypeError: As ``grad``.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import value_and_grad
+        >>> value, slope = value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
+        >>> float(value), slope
+        (5.0, array([2., 4.]))
     """
     return _derivative(
         "value_and_grad", function, argnums, has_aux, strict_primal, backend, parallel, debug,
@@ -118,14 +150,33 @@ def vjp(
 ) -> tuple[R, Pullback]:
     """Return ``function(*args, **kwargs)`` and its pullback there.
 
-    The pullback takes a cotangent of the result (of its structure and shapes; None inside of it
-    means zero; TypeError or ValueError where it does not fit) and returns the cotangents of the
-    arguments ``argnums``: a tuple for all positional arguments by default, or for a tuple; one
-    cotangent for a single position or name. By default it has None for an argument that holds no
-    float (integers, unless none does), and for one of a function with a rule that gives none there
-    (a shape, an axis, a text). It may be called any number of
-    times, from any thread. ``strict_primal``, ``debug`` and ``fallback`` are
-    those of ``grad``, and so is ``backend``: native loops compute the value again in each pullback.
+    Parameters:
+        function (callable): A function of ``args`` and ``kwargs``, which may return any structure.
+        args, kwargs: Its arguments.
+        argnums (int, str or tuple): The arguments that the pullback is with respect to; by default
+            all positional ones.
+        strict_primal, debug, fallback: As for ``grad``.
+        backend (str): That of ``grad``; native loops compute the value again in each pullback.
+
+    Returns:
+        tuple: The value, and the pullback. That takes a cotangent of the value, of its structure
+        and shapes (None inside of it means zero), and returns the cotangents of the arguments: a
+        tuple for several or by default, one cotangent for a single position or name. By default it
+        has None for an argument that holds no float (integers, unless none does), and for one of a
+        function with a rule that gives none there (a shape, an axis, a text). It may be called any
+        number of times, from any thread.
+
+    Raises:
+        UnsupportedError, MissingRuleError: Before anything runs, for code that cannot be
+            differentiated.
+        TypeError, ValueError: By the pullback, for a cotangent that does not fit the value.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import vjp
+        >>> value, pullback = vjp(lambda x: x[1:] * x[:-1], np.array([1.0, 2.0, 3.0]))
+        >>> pullback(np.array([1.0, 0.0]))
+        (array([2., 1., 0.]),)
     """
     needs_arguments("vjp", function, args, kwargs)
     default = None
@@ -150,12 +201,29 @@ def source(
 ) -> SourceText:
     """Return the text of the module emitted for ``function`` at these arguments.
 
-    ``mode`` is ``"grad"`` (or ``"reverse"``), ``"value_and_grad"``, ``"vjp"`` (the augmented primal
-    and the pullback), ``"forward"`` (the pushforward), ``"taylor"`` (Taylor coefficients from those
-    of arguments), ``"linearize"`` (the primal, and the derivative along tangents there),
-    ``"jacobian"``, ``"hessian"`` or ``"hvp"`` (the Hessian's product with a tangent). With
-    ``batched``, vjp and forward are for many seeds at once.
-    Without arguments, annotations give the types, and code for the rest is generic.
+    Parameters:
+        function (callable): The function that is differentiated.
+        args, kwargs: Arguments, whose types the text is for. Without any, annotations give the
+            types, and code for the rest is generic.
+        mode (str): ``"grad"`` (or ``"reverse"``), ``"value_and_grad"``, ``"vjp"`` (the augmented
+            primal and the pullback), ``"forward"`` (the pushforward), ``"taylor"`` (Taylor
+            coefficients from those of arguments), ``"linearize"`` (the primal, and the derivative
+            along tangents there), ``"jacobian"``, ``"hessian"`` or ``"hvp"`` (the Hessian's product
+            with a tangent).
+        argnums (int, str or tuple): As for ``grad``.
+        batched (bool): ``"vjp"`` and ``"forward"`` are for many seeds at once.
+
+    Returns:
+        SourceText: The text, a ``str`` that notebooks highlight.
+
+    Raises:
+        UnsupportedError, MissingRuleError: For code that cannot be differentiated.
+        ValueError: For an unknown mode, and for many seeds of a mode that takes one.
+
+    Example:
+        >>> from adcompiler import source
+        >>> "def <lambda>" in source(lambda x: x * x, 2.0), "x_bar" in source(lambda x: x * x, 2.0)
+        (False, True)
     """
     mode = named(mode)
     several = [row.name for row in ROWS if row.batches]

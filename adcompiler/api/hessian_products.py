@@ -29,12 +29,32 @@ def hvp(
 ) -> Any:
     """Return the Hessian of ``function(x, *rest, **kwargs)`` in ``x`` times ``v``.
 
-    ``x`` is a number, an array, or a tuple, list, dict or instance of these; ``v`` and the result
-    have its structure and shapes. ``mode`` is ``"fwd_adj"``, which pushes ``v`` through the
-    gradient, ``"adj_adj"``, which pulls it back, or ``"adj_fwd"``, the gradient of the derivative
-    along ``v`` (without keyword arguments); None is the first of ``"fwd_adj"``, ``"adj_fwd"`` and
-    ``"adj_adj"`` that the compiler does not refuse. The cost is a small multiple of that of a
-    gradient, whatever the size of ``x``. ``backend`` is that of ``grad``.
+    The cost is a small multiple of that of a gradient, whatever the size of ``x``.
+
+    Parameters:
+        function (callable): A function that returns a real number.
+        x: A number, an array, or a tuple, list, dict or instance of these.
+        v: The vector, of the structure and shapes of ``x``.
+        rest, kwargs: Further arguments.
+        mode (str): ``"fwd_adj"``, which pushes ``v`` through the gradient, ``"adj_adj"``, which
+            pulls it back, or ``"adj_fwd"``, the gradient of the derivative along ``v`` (without
+            keyword arguments); None is the first of ``"fwd_adj"``, ``"adj_fwd"`` and ``"adj_adj"``
+            that the compiler does not refuse.
+        backend (str): That of ``grad``.
+
+    Returns:
+        The product, of the structure and shapes of ``x``.
+
+    Raises:
+        UnsupportedError, MissingRuleError: Before anything runs, for code that cannot be
+            differentiated.
+        TypeError, ValueError: For a ``v`` that does not fit ``x``, and for other words.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import hvp
+        >>> hvp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 0.5]))
+        array([6., 6.])
     """
     if mode is None and backend == "record":
         return hvp(function, x, v, *rest, mode="fwd_adj", backend=backend, **kwargs)
@@ -84,7 +104,22 @@ def hvp(
 def vhp(function: Callable[..., Any], x: Any, v: Any, *rest: Any, **kwargs: Any) -> Any:
     """Return ``v`` times the Hessian of ``function(x, *rest, **kwargs)`` in ``x``.
 
-    As ``hvp``, which is equal where second derivatives are continuous, by reverse mode only.
+    Where second derivatives are continuous it equals ``hvp``; it is computed by reverse mode only.
+
+    Parameters:
+        function, x, v, rest, kwargs: As for ``hvp``.
+
+    Returns:
+        The product, of the structure and shapes of ``x``.
+
+    Raises:
+        UnsupportedError, MissingRuleError, TypeError, ValueError: As ``hvp``.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import vhp
+        >>> vhp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 0.5]))
+        array([6., 6.])
     """
     return hvp(function, x, v, *rest, mode="adj_adj", **kwargs)
 

@@ -230,20 +230,38 @@ def hessian(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, mode: str | None = None,
     out: Any = None, backend: str = "python",
 ) -> Any:
-    """Return a function that computes the Hessian of ``function``, which returns a real number.
+    """Return a function that computes the Hessian of ``function``.
 
-    For an argument ``x``, a number or array, the Hessian has the shape ``x.shape + x.shape``; for a
-    tuple ``argnums`` it is a tuple of rows, tuples of blocks, one for each pair of arguments.
-    ``mode`` names how it is computed, the outer derivative first: ``"fwd_adj"`` pushes a tangent
-    through the gradient for each column, ``"adj_adj"`` pulls a cotangent back through it for each
-    row, ``"adj_fwd"`` takes gradients of directional derivatives, ``"fwd_fwd"`` pushes a pair of
-    tangents for each entry. None is the first of ``"fwd_adj"``, ``"adj_fwd"``, ``"adj_adj"`` and
-    ``"fwd_fwd"`` that the compiler does not refuse. With ``out``, an array of the Hessian's
-    shape, rows are written there as they are computed, and it is returned. ``backend`` is that of
-    ``grad``: native loops compute all rows in one call.
+    Can be used as a decorator, with or without arguments.
 
-    Can be used as a decorator, with or without arguments. Raises UnsupportedError or
-    MissingRuleError before anything runs, TypeError for arguments of other types.
+    Parameters:
+        function (callable): A function that returns a real number.
+        argnums (int, str or tuple): As for ``grad``; the arguments are numbers or arrays.
+        mode (str): How it is computed, the outer derivative first: ``"fwd_adj"`` pushes a tangent
+            through the gradient for each column, ``"adj_adj"`` pulls a cotangent back through it
+            for each row, ``"adj_fwd"`` takes gradients of directional derivatives, ``"fwd_fwd"``
+            pushes a pair of tangents for each entry. None is the first of ``"fwd_adj"``,
+            ``"adj_fwd"``, ``"adj_adj"`` and ``"fwd_fwd"`` that the compiler does not refuse.
+        out (ndarray): An array of the Hessian's shape: rows are written there as they are computed,
+            and it is returned.
+        backend (str): That of ``grad``: native loops compute all rows in one call.
+
+    Returns:
+        Derivative: A function of the same arguments. For an argument ``x`` the Hessian has the
+        shape ``x.shape + x.shape``; for a tuple ``argnums`` it is a tuple of rows, tuples of
+        blocks, one for each pair of arguments.
+
+    Raises:
+        UnsupportedError, MissingRuleError: Before anything runs, for code that cannot be
+            differentiated.
+        TypeError: For arguments of other types, and results that are not real numbers.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import hessian
+        >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
+        array([[4., 2.],
+               [2., 0.]])
     """
     if mode is not None and mode not in COMBINATIONS:
         raise ValueError(not_one_of("mode", mode, COMBINATIONS))

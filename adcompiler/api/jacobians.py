@@ -241,18 +241,37 @@ def jacobian(
 ) -> Derivative[P, Any]:
     """Return a function that computes the Jacobian of ``function``.
 
-    For an array argument and an array result it is an array of the shape of the result followed by
-    that of the argument. Where the result or the argument is a tuple, list, dict or instance, the
-    Jacobian has the structure of the result, with, in each place, the structure of the argument; a
-    tuple ``argnums`` gives a tuple there.
+    Parameters:
+        function (callable): A function of arrays, which may return any structure.
+        argnums (int, str or tuple): As for ``grad``.
+        mode (str): ``"forward"`` (a tangent for each number in the arguments), ``"reverse"`` (a
+            cotangent for each number in the result) or ``"auto"``, which takes the mode with fewer.
+            One sweep takes many of them: see ``batched_vjp`` and ``batched_jvp``.
+        holomorphic (bool): The function is holomorphic, so that complex numbers have one
+            derivative.
+        out: What the Jacobian is written into, of its structure and shapes, and returned.
+        backend (str): That of ``grad``: native loops compute all rows or columns in one call.
+        progress (bool): A terminal shows how many sweeps are done.
 
-    ``mode`` is ``"forward"`` (a tangent for each number in the arguments), ``"reverse"`` (a
-    cotangent for each number in the result) or ``"auto"``, which takes the mode with fewer. One
-    sweep takes many of them: see ``batched_vjp`` and ``batched_jvp``.
-    ``out`` is what the Jacobian is written into, of its structure and shapes, and returned.
-    ``backend`` is that of ``grad``: native loops compute all rows or columns in one call.
-    Complex numbers need ``holomorphic=True``, and TypeError is raised otherwise. Arguments stay as
-    they are. With ``progress`` a terminal shows how many sweeps are done.
+    Returns:
+        Derivative: A function of the same arguments, which stay as they are. For an array argument
+        and an array result the Jacobian is an array of the shape of the result followed by that of
+        the argument. Where the result or the argument is a tuple, list, dict or instance, it has
+        the structure of the result, with, in each place, the structure of the argument; a tuple
+        ``argnums`` gives a tuple there.
+
+    Raises:
+        UnsupportedError, MissingRuleError: At the first call, for code that cannot be
+            differentiated.
+        TypeError: For complex numbers without ``holomorphic``.
+        ValueError: For an unknown mode.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import jacobian
+        >>> jacobian(lambda x: x[1:] * x[:-1])(np.array([1.0, 2.0, 3.0]))
+        array([[2., 1., 0.],
+               [0., 3., 2.]])
     """
     if mode not in MODES:
         raise ValueError(not_one_of("mode", mode, MODES))
@@ -264,7 +283,24 @@ def jacfwd(
     function: Callable[P, Any], argnums: Asked = 0, *, holomorphic: bool = False,
     backend: str = "python",
 ) -> Derivative[P, Any]:
-    """Return the Jacobian of ``function`` in forward mode: see ``jacobian``."""
+    """Return the Jacobian of ``function`` in forward mode.
+
+    Parameters:
+        function, argnums, holomorphic, backend: As for ``jacobian``.
+
+    Returns:
+        Derivative: As ``jacobian`` with ``mode="forward"``.
+
+    Raises:
+        UnsupportedError, MissingRuleError, TypeError: As ``jacobian``.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import jacfwd
+        >>> jacfwd(np.cumsum)(np.ones(2))
+        array([[1., 0.],
+               [1., 1.]])
+    """
     return jacobian(function, argnums, mode="forward", holomorphic=holomorphic, backend=backend)
 
 
@@ -273,7 +309,24 @@ def jacrev(
     function: Callable[P, Any], argnums: Asked = 0, *, holomorphic: bool = False,
     backend: str = "python",
 ) -> Derivative[P, Any]:
-    """Return the Jacobian of ``function`` in reverse mode: see ``jacobian``."""
+    """Return the Jacobian of ``function`` in reverse mode.
+
+    Parameters:
+        function, argnums, holomorphic, backend: As for ``jacobian``.
+
+    Returns:
+        Derivative: As ``jacobian`` with ``mode="reverse"``.
+
+    Raises:
+        UnsupportedError, MissingRuleError, TypeError: As ``jacobian``.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import jacrev
+        >>> jacrev(np.cumsum)(np.ones(2))
+        array([[1., 0.],
+               [1., 1.]])
+    """
     return jacobian(function, argnums, mode="reverse", holomorphic=holomorphic, backend=backend)
 
 
@@ -307,7 +360,25 @@ def fmad(function: Callable[P, Any], argnums: Asked = 0) -> Derivative[P, Any]:
     """Return the gradient of ``function``, as ``grad`` does, but in forward mode.
 
     It pushes a tangent for each number in the arguments, many of them in a sweep, and keeps nothing
-    of what the function computes. Raises TypeError if the result is not one real number.
+    of what the function computes.
+
+    Parameters:
+        function (callable): A function that returns a real number.
+        argnums (int, str or tuple): As for ``grad``.
+
+    Returns:
+        Derivative: A function of the same arguments, which returns what ``grad(function)`` does.
+
+    Raises:
+        UnsupportedError, MissingRuleError: At the first call, for code that cannot be
+            differentiated.
+        TypeError: If the result is not one real number.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import fmad
+        >>> fmad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
+        array([2., 4.])
     """
     return ForwardGradient(function, stated(function, argnums))
 

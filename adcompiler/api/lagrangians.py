@@ -145,17 +145,33 @@ def lagrangian(
 ) -> Lagrangian:
     """Return all that a solver asks for of: minimize ``f(x)`` subject to bounds on ``c(x)``.
 
-    ``function(x, *params)`` returns a number, ``constraints(x, *params)`` an array or list of
-    numbers; ``x`` is an array of floats. The result has the methods ``value``, ``gradient``,
-    ``value_and_gradient``, ``constraints``, ``jacobian`` of the constraints, and ``hessian`` of
-    ``sigma * f + v @ c``, each of which is compiled at its first call. Matrices are sparse arrays
-    of the ``format`` ``"csr"``, ``"csc"`` or ``"coo"``; ``triangle="lower"`` or ``"upper"`` leaves
-    that of the Hessian. Solvers that are given the structure once take ``jacobian_coordinates(x)``
-    and ``hessian_coordinates(x)``, then ``jacobian_values(x, out=)`` and
-    ``hessian_values(x, v, sigma=, out=)``: the structure depends neither on ``x`` nor on ``v``.
+    Parameters:
+        function (callable): ``function(x, *params)`` returns a number; ``x`` is an array of floats.
+        constraints (callable): ``constraints(x, *params)`` returns an array or list of numbers.
+        backend (str): That of ``grad``.
+        format (str): That of the matrices, sparse arrays: ``"csr"``, ``"csc"`` or ``"coo"``.
+        triangle (str): ``"lower"`` or ``"upper"`` leaves that of the Hessian.
 
-    Raises UnsupportedError, at the first call, for code that cannot be followed, ValueError for
-    other words, TypeError for constraints that are a tuple.
+    Returns:
+        Lagrangian: An object with the methods ``value``, ``gradient``, ``value_and_gradient``,
+        ``constraints``, ``jacobian`` of the constraints, and ``hessian`` of ``sigma * f + v @ c``,
+        each of which is compiled at its first call. Solvers that are given the structure once take
+        ``jacobian_coordinates(x)`` and ``hessian_coordinates(x)``, then ``jacobian_values(x,
+        out=)`` and ``hessian_values(x, v, sigma=, out=)``: the structure depends neither on ``x``
+        nor on ``v``.
+
+    Raises:
+        UnsupportedError: At the first call, for code that cannot be followed.
+        ValueError: For other words.
+        TypeError: For constraints that are a tuple.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import lagrangian
+        >>> problem = lagrangian(lambda x: np.sum(x**2), lambda x: x[1:] * x[:-1])
+        >>> problem.hessian(np.ones(2), np.array([3.0])).toarray()
+        array([[2., 3.],
+               [3., 2.]])
     """
     return Lagrangian(function, constraints, backend, format, triangle)
 

@@ -50,22 +50,40 @@ def jacobian_sparsity(
     function: Callable[..., Any], *args: Any, argnums: Asked = None,
     mode: str = "global", detector: Global | None = None, **kwargs: Any,
 ) -> Any:
-    """Return the sparsity pattern of the Jacobian of ``function``, a boolean ``csr_array``.
-
-    It has a row for each number in the result (arrays in C order, items of containers one after
-    the other) and a column for each real number in the arguments ``argnums`` (by default the
-    first). An entry is True where the derivative may be nonzero: with ``mode="global"`` for some
-    values of these and of the other floating arguments, of which no more than the shapes is looked
-    at unless a branch, a subscript or a shape needs it; with ``mode="local"`` at the given ones.
-    No entry that is needed is missing. A ``detector``, ``Global()`` or ``Local()``, says the mode,
-    and whether code without source text is run on tracers.
+    """Return the sparsity pattern of the Jacobian of ``function``.
 
     A function that returns None and writes into arguments has what it wrote as its result, and is
     differentiated by default with respect to the first argument that it does not write into:
     ``jacobian_sparsity(f, y, x)`` for ``f(y, x)``.
 
-    Raises UnsupportedError for code that cannot be followed, TypeError for arguments that carry no
-    derivative, ValueError for an unknown mode.
+    Parameters:
+        function (callable): A function of ``args`` and ``kwargs``, which returns numbers.
+        args, kwargs: Its arguments.
+        argnums (int, str or tuple): The arguments whose real numbers are columns; by default the
+            first.
+        mode (str): ``"global"``: an entry is there where the derivative may be nonzero for some
+            values of these and of the other floating arguments, of which no more than the shapes is
+            looked at unless a branch, a subscript or a shape needs it. ``"local"``: at the given
+            ones.
+        detector (Global or Local): It says the mode, and whether code without source text is run on
+            tracers.
+
+    Returns:
+        csr_array: A boolean matrix with a row for each number in the result (arrays in C order,
+        items of containers one after the other) and a column for each real number in the arguments.
+        No entry that is needed is missing.
+
+    Raises:
+        UnsupportedError: For code that cannot be followed.
+        TypeError: For arguments that carry no derivative.
+        ValueError: For an unknown mode.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import jacobian_sparsity
+        >>> jacobian_sparsity(lambda x: x[1:] * x[:-1], np.ones(3)).toarray().astype(int)
+        array([[1, 1, 0],
+               [0, 1, 1]])
     """
     needs_arguments("jacobian_sparsity", function, args, kwargs)
     asked: Any
@@ -86,11 +104,29 @@ def hessian_sparsity(
     function: Callable[..., Any], *args: Any, argnums: Asked = 0, mode: str = "global",
     shared: bool = False, detector: Global | None = None, **kwargs: Any,
 ) -> Any:
-    """Return the sparsity pattern of the Hessian of ``function``, a symmetric ``csr_array``.
+    """Return the sparsity pattern of the Hessian of ``function``.
 
-    ``function`` returns one number. Rows and columns are the real numbers in the arguments
-    ``argnums``; ``mode`` and ``detector`` are those of ``jacobian_sparsity``. With ``shared``
-    all nonlinear operations count, even those that the result does not depend on.
+    Parameters:
+        function (callable): A function that returns one number.
+        args, kwargs: Its arguments.
+        argnums (int, str or tuple): The arguments whose real numbers are rows and columns.
+        mode, detector: As for ``jacobian_sparsity``.
+        shared (bool): All nonlinear operations count, even those that the result does not depend
+            on.
+
+    Returns:
+        csr_array: A symmetric boolean matrix.
+
+    Raises:
+        UnsupportedError, TypeError, ValueError: As ``jacobian_sparsity``.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import hessian_sparsity
+        >>> hessian_sparsity(lambda x: x[0] * x[1] + x[2], np.ones(3)).toarray().astype(int)
+        array([[0, 1, 0],
+               [1, 0, 0],
+               [0, 0, 0]])
     """
     asked: Any
     function, asked = as_called(

@@ -28,13 +28,26 @@ def compiled(
 ) -> Any:
     """Return ``function`` compiled for the types of the arguments of each call.
 
-    It takes the same arguments and returns the same. ``backend`` is that of ``grad``: native loops,
-    or with ``"python"`` the function as it is specialised; so is ``parallel``. Derivatives of the
-    result are those of ``function``.
+    Derivatives of the result are those of ``function``. Can be used as a decorator, with or without
+    arguments.
 
-    Can be used as a decorator, with or without arguments. Raises UnsupportedError at the first
-    call, before anything runs, for what cannot be compiled, such as a function that writes into
-    its arguments.
+    Parameters:
+        function (callable): A function that writes into none of its arguments.
+        backend (str): That of ``grad``: native loops, or with ``"python"`` the function as it is
+            specialised.
+        parallel (bool): As for ``grad``.
+
+    Returns:
+        Derivative: A function of the same arguments, which returns the same.
+
+    Raises:
+        UnsupportedError: At the first call, before anything runs, for what cannot be compiled, such
+            as a function that writes into its arguments.
+
+    Example:
+        >>> from adcompiler import compiled
+        >>> compiled(lambda x: x * x + 1.0, backend="python")(3.0)
+        10.0
     """
     if function is None:
         return lambda f: compiled(f, backend=backend, parallel=parallel)

@@ -23,9 +23,26 @@ from adcompiler.typed.derivatives import MAKERS, ONLY_OUTSIDE
 def hessian_diagonal(function: Callable[P, Any], argnum: int = 0) -> Derivative[P, Any]:
     """Return a function that computes the diagonal of the Hessian of ``function``.
 
-    ``function`` returns a real number; the argument ``argnum``, which is given by position, is a
-    number or an array, in whose shape the diagonal is. The derivatives of the gradient along all
-    unit vectors are computed at once where ``vmap`` does, exactly; no Hessian is kept.
+    The derivatives of the gradient along all unit vectors are computed at once where ``vmap`` does,
+    exactly; no Hessian is kept.
+
+    Parameters:
+        function (callable): A function that returns a real number.
+        argnum (int): The argument, a number or an array, which is given by position.
+
+    Returns:
+        Derivative: A function of the same arguments; the diagonal has the shape of the argument.
+
+    Raises:
+        UnsupportedError, MissingRuleError: At the first call, for code that cannot be
+            differentiated.
+        TypeError: For arguments that are no numbers or arrays.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import hessian_diagonal
+        >>> hessian_diagonal(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
+        array([ 6., 12.])
     """
     return EmittedDerivative(function, Options("hessian_diagonal", argnum))
 
@@ -34,7 +51,22 @@ def hessian_diagonal(function: Callable[P, Any], argnum: int = 0) -> Derivative[
 def laplacian(function: Callable[P, Any], argnum: int = 0) -> Derivative[P, Any]:
     """Return a function that computes the Laplacian of ``function``: the trace of its Hessian.
 
-    As ``hessian_diagonal``, of which it is the sum. It may be differentiated again.
+    It is the sum of ``hessian_diagonal``, and may be differentiated again.
+
+    Parameters:
+        function, argnum: As for ``hessian_diagonal``.
+
+    Returns:
+        Derivative: A function of the same arguments, which returns a number.
+
+    Raises:
+        UnsupportedError, MissingRuleError, TypeError: As ``hessian_diagonal``.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import laplacian
+        >>> float(laplacian(lambda x: np.sum(x**3))(np.array([1.0, 2.0])))
+        18.0
     """
     return EmittedDerivative(function, Options("laplacian", argnum))
 
@@ -46,10 +78,29 @@ def gnvp(
 ) -> Any:
     """Return the product of the Gauss-Newton matrix of ``function(x, *rest)`` in ``x`` with ``v``.
 
-    With the Jacobian ``J`` of the function, it is ``J^T J v``; with a ``loss`` of what the function
-    returns, a real number, ``J^T H J v``, where ``H`` is the Hessian of the loss there: the
-    generalized Gauss-Newton matrix (Schraudolph, Fast curvature matrix-vector products, Neural
-    Computation 14, 2002). ``v`` and the result have the structure of ``x``. No matrix is formed.
+    With the Jacobian ``J`` of the function, it is ``J^T J v``; with a ``loss``, ``J^T H J v``,
+    where ``H`` is the Hessian of the loss: the generalized Gauss-Newton matrix (Schraudolph, Fast
+    curvature matrix-vector products, Neural Computation 14, 2002). No matrix is formed.
+
+    Parameters:
+        function (callable): A function that returns an array or a structure of arrays.
+        x: A number, an array, or a structure of these.
+        v: The vector, of the structure and shapes of ``x``.
+        rest: Further arguments.
+        loss (callable): A function of what ``function`` returns, which returns a real number.
+
+    Returns:
+        The product, of the structure and shapes of ``x``.
+
+    Raises:
+        UnsupportedError, MissingRuleError: For code that cannot be differentiated.
+        TypeError, ValueError: For a ``v`` that does not fit ``x``.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import gnvp
+        >>> gnvp(lambda x: x[0] * x, np.array([1.0, 2.0]), np.array([1.0, 0.0]))
+        array([8., 2.])
     """
     value, along = pushed(function, (0,))(x, *rest)(v)
     if loss is not None:
@@ -68,12 +119,26 @@ def linear_transpose(
 ) -> Callable[[Any], tuple[Any, ...]]:
     """Return the transpose of a linear function: from cotangents of its value to its arguments.
 
-    ``primals`` have the structure and shapes of the arguments, and any values. The result takes
-    what the value of the function is like, and returns a tuple with one entry for each argument.
     The function is called at random arguments, too, to see that it is linear in all of them
     together.
 
-    Raises ValueError if it is not.
+    Parameters:
+        function (callable): A linear function.
+        primals: Values of the structure and shapes of its arguments; any values.
+
+    Returns:
+        callable: It takes what the value of the function is like, and returns a tuple with one
+        entry for each argument.
+
+    Raises:
+        UnsupportedError, MissingRuleError: For code that cannot be differentiated.
+        ValueError: If the function is not linear.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import linear_transpose
+        >>> linear_transpose(np.cumsum, np.zeros(3))(np.ones(3))
+        (array([3., 2., 1.]),)
     """
     numbers = np.random.default_rng(0)
     zeros = map_tree(np.zeros_like, primals)

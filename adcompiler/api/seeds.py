@@ -21,9 +21,28 @@ def batched_vjp(
 ) -> tuple[Any, Callable[[Any], Any]]:
     """Return ``function(*args, **kwargs)`` and a pullback of many cotangents.
 
-    As ``vjp``, but every array of cotangents has one axis more, in front: ``(seeds, *shape)``,
-    also that of a number. So have the cotangents of the arguments that the pullback returns. The
-    sweep runs once over arrays of all seeds; for code that cannot be written so, once for each.
+    The sweep runs once over arrays of all seeds; for code that cannot be written so, once for each.
+
+    Parameters:
+        function, args, argnums, kwargs: As for ``vjp``.
+
+    Returns:
+        tuple: The value, and the pullback. As that of ``vjp``, but every array of cotangents that
+        it takes has one axis more, in front: ``(seeds, *shape)``, also that of a number. So have
+        the cotangents of the arguments that it returns.
+
+    Raises:
+        UnsupportedError, MissingRuleError: Before anything runs, for code that cannot be
+            differentiated.
+        TypeError, ValueError: By the pullback, for cotangents that do not fit the value.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import batched_vjp
+        >>> value, pullback = batched_vjp(lambda x: x[1:] * x[:-1], np.array([1.0, 2.0, 3.0]))
+        >>> pullback(np.eye(2))[0]
+        array([[2., 1., 0.],
+               [0., 3., 2.]])
     """
     asked: Any = of_call(argnums, args)
     wanted = tuple(range(len(args))) if asked is None else asked
@@ -40,8 +59,27 @@ def batched_jvp(
 ) -> tuple[Any, Any]:
     """Return ``function(*primals, **kwargs)`` and its derivatives along many tangents.
 
-    As ``jvp``, but every array of tangents has one axis more, in front, and so have the
-    derivatives of the value. None stands for the tangents of a constant argument, but not of all.
+    Parameters:
+        function, primals, argnums, kwargs: As for ``jvp``.
+        tangents (sequence): As for ``jvp``, but every array of tangents has one axis more, in
+            front: ``(seeds, *shape)``. None stands for the tangents of a constant argument, but not
+            of all.
+
+    Returns:
+        tuple: The value, and its derivatives, which have that axis in front too.
+
+    Raises:
+        UnsupportedError, MissingRuleError: Before anything runs, for code that cannot be
+            differentiated.
+        TypeError, ValueError: For tangents that do not fit their arguments, or are all None.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import batched_jvp
+        >>> batched_jvp(lambda x: x[1:] * x[:-1], (np.array([1.0, 2.0, 3.0]),), (np.eye(3),))[1]
+        array([[2., 0.],
+               [1., 3.],
+               [0., 2.]])
     """
     asked: Any = of_call(argnums, primals)
     several = asked is None or isinstance(asked, (tuple, list))

@@ -275,27 +275,46 @@ def sparse_jacobian(
 ) -> Any:
     """Return a function that computes the Jacobian of ``function`` as a sparse array of SciPy.
 
-    It has a row for each number in the result and a column for each real number in the arguments
-    ``argnums``, as ``jacobian_sparsity`` orders them, and the dtype of the arguments. ``format`` is
-    that of the array: ``"csr"``, ``"csc"`` or ``"coo"``. Every call for arguments of the same
-    shapes gives a matrix of the same structure, in which zeros may be stored; ``out=`` takes such a
-    matrix, or a vector for its nonzeros, to be filled. ``coordinates(*args)`` are their rows and
-    columns, ``values(*args)`` the nonzeros alone. ``kind`` is ``"column"`` (forward mode),
-    ``"row"`` (reverse mode), ``"bidirectional"``, or ``"auto"``: what needs the fewest sweeps;
-    ``order`` that of the greedy coloring. ``prepare(*args)`` finds pattern and coloring ahead.
-    With ``mode="local"`` the pattern is that at the arguments, found anew at each point; it has
-    fewer entries where much vanishes there.
-    With ``backend="native"`` the derivatives along all colors are computed by machine loops, with
-    ``"auto"`` where loops of the function go by elements.
-    With ``progress`` a terminal shows how many sweeps are done.
+    It is compressed by coloring. Can be used as a decorator. The derivative has further methods:
+    ``coordinates(*args)`` are the rows and columns of the nonzeros, ``values(*args)`` the nonzeros
+    alone, ``prepare(*args)`` finds pattern and coloring ahead.
 
-    ``pattern`` states the pattern, a dense or sparse matrix of which the nonzeros count, or a tuple
-    of the rows and of the columns of these; then none is computed. One that lacks a nonzero of the
-    Jacobian makes others wrong, so each matrix is tested against one more derivative, along a fixed
-    direction, which raises WrongPatternError. ``check=False`` leaves that out. ValueError is raised
-    for a pattern of another shape, and for other words.
+    Parameters:
+        function (callable): A function of arrays, which returns numbers.
+        argnums (int, str or tuple): As for ``grad``.
+        kind (str): ``"column"`` (forward mode), ``"row"`` (reverse mode), ``"bidirectional"``, or
+            ``"auto"``: what needs the fewest sweeps.
+        order (str): That of the greedy coloring, as for ``color``.
+        backend (str): ``"native"``: the derivatives along all colors are computed by machine loops;
+            ``"auto"``: where loops of the function go by elements.
+        pattern: The pattern, a dense or sparse matrix of which the nonzeros count, or a tuple of
+            the rows and of the columns of these; then none is computed.
+        check (bool): A ``pattern`` that lacks a nonzero of the Jacobian makes others wrong, so each
+            matrix is tested against one more derivative, along a fixed direction. False leaves that
+            out.
+        format (str): ``"csr"``, ``"csc"`` or ``"coo"``.
+        mode (str): ``"global"``, or ``"local"``: the pattern is that at the arguments, found anew
+            at each point; it has fewer entries where much vanishes there.
+        progress (bool): A terminal shows how many sweeps are done.
 
-    Can be used as a decorator. Raises UnsupportedError for code that cannot be followed.
+    Returns:
+        SparseJacobian: A function of the same arguments. The matrix has a row for each number in
+        the result and a column for each real number in the arguments, as ``jacobian_sparsity``
+        orders them, and the dtype of the arguments. Every call for arguments of the same shapes
+        gives a matrix of the same structure, in which zeros may be stored; ``out=`` takes such a
+        matrix, or a vector for its nonzeros, to be filled.
+
+    Raises:
+        UnsupportedError: For code that cannot be followed.
+        WrongPatternError: If a ``pattern`` that was given lacks a nonzero.
+        ValueError: For a pattern of another shape, and for other words.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import sparse_jacobian
+        >>> sparse_jacobian(lambda x: x[1:] * x[:-1])(np.array([1.0, 2.0, 3.0])).toarray()
+        array([[2., 1., 0.],
+               [0., 3., 2.]])
     """
     return made(SparseJacobian, function, argnums, Settings(
         kind, order, backend, given(pattern, check), format, mode=mode, progress=progress))
@@ -309,8 +328,25 @@ def value_and_sparse_jacobian(
 ) -> Any:
     """Return a function that computes the value of ``function`` and its sparse Jacobian, a pair.
 
-    Everything is as for ``sparse_jacobian``, whose methods it has. The value takes one evaluation
-    of the function, by ``backend``.
+    The value takes one evaluation of the function, by ``backend``.
+
+    Parameters:
+        function, argnums, kind, order, backend, pattern, check, format, mode, progress: As for
+            ``sparse_jacobian``.
+
+    Returns:
+        SparseJacobian: A function of the same arguments, which returns ``(value, matrix)``; it has
+        the methods of ``sparse_jacobian``.
+
+    Raises:
+        UnsupportedError, WrongPatternError, ValueError: As ``sparse_jacobian``.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import value_and_sparse_jacobian
+        >>> value, matrix = value_and_sparse_jacobian(lambda x: x**2)(np.array([1.0, 2.0]))
+        >>> value, matrix.nnz
+        (array([1., 4.]), 2)
     """
     return made(ValueAndSparseJacobian, function, argnums, Settings(
         kind, order, backend, given(pattern, check), format, mode=mode, progress=progress))
@@ -339,12 +375,29 @@ def sparse_hessian(
 ) -> Any:
     """Return a function that computes the Hessian of ``function`` as a sparse array of SciPy.
 
-    ``function`` returns one real number. ``kind`` is ``"star"`` (every entry is read from a
-    product with the Hessian), ``"acyclic"`` (fewer products, entries by substitution) or
-    ``"column"`` (symmetry is not used). With ``triangle="lower"`` or ``"upper"`` only that
-    triangle, with the diagonal, is returned, as solvers ask for it. Everything else is as for
-    ``sparse_jacobian``; a ``pattern`` that is given is symmetric, or one of its triangles, or
-    ValueError is raised.
+    Parameters:
+        function (callable): A function that returns one real number.
+        argnums, order, backend, check, format, mode, progress: As for ``sparse_jacobian``.
+        kind (str): ``"star"`` (every entry is read from a product with the Hessian), ``"acyclic"``
+            (fewer products, entries by substitution) or ``"column"`` (symmetry is not used).
+        pattern: As for ``sparse_jacobian``; it is symmetric, or one of its triangles.
+        triangle (str): ``"lower"`` or ``"upper"``: only that triangle, with the diagonal, is
+            returned, as solvers ask for it.
+
+    Returns:
+        SparseHessian: A function of the same arguments, as for ``sparse_jacobian``.
+
+    Raises:
+        UnsupportedError, WrongPatternError: As ``sparse_jacobian``.
+        ValueError: For a pattern that is not symmetric, and for other words.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import sparse_hessian
+        >>> sparse_hessian(lambda x: x[0] * x[1] + x[2] ** 2)(np.ones(3)).toarray()
+        array([[0., 1., 0.],
+               [1., 0., 0.],
+               [0., 0., 2.]])
     """
     if kind not in ("star", "acyclic", "column"):
         raise ValueError(f"kind is one of star, acyclic, column, not {kind!r}")

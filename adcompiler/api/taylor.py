@@ -35,15 +35,33 @@ def taylor(
 ) -> tuple[Any, Any]:
     """Return ``function(*primals, **kwargs)`` and the Taylor coefficients of its value.
 
-    ``series`` are those of the arguments: an argument ``x`` moves along ``x(t) = x + x_1 t + x_2
-    t**2 + ...``, of which ``series`` holds ``x_1``, ``x_2``, ... along a leading axis that every
-    number and array has, ``(orders, *shape)``. The coefficients of the value have that axis, too:
-    they are derivatives divided by factorials. As for ``jvp``, there is one series for each of
-    ``primals``, or of the arguments ``argnums``, and None stands for those of a constant argument.
+    Parameters:
+        function (callable): A function of ``primals`` and ``kwargs``, which may return any
+            structure.
+        primals (sequence): The positional arguments.
+        series (sequence): Coefficients of the arguments: an argument ``x`` moves along ``x(t) = x +
+            x_1 t + x_2 t**2 + ...``, of which its series holds ``x_1``, ``x_2``, ... along a
+            leading axis that every number and array has, ``(orders, *shape)``. There is one for
+            each of ``primals``, or of the arguments ``argnums``; None stands for those of a
+            constant argument.
+        argnums (int, str or tuple): As for ``jvp``.
+        kwargs: Keyword arguments.
 
-    Raises UnsupportedError or MissingRuleError before anything runs, also where some function has
-    neither a recurrence nor a derivative of which one can be made; TypeError or ValueError for
-    series of another structure, or of different orders.
+    Returns:
+        tuple: The value, and its coefficients, which have that axis too: derivatives divided by
+        factorials.
+
+    Raises:
+        UnsupportedError, MissingRuleError: Before anything runs, also where some function has
+            neither a recurrence nor a derivative of which one can be made.
+        TypeError, ValueError: For series of another structure, or of different orders.
+
+    Example:
+        >>> import math
+        >>> import numpy as np
+        >>> from adcompiler import taylor
+        >>> taylor(math.exp, (0.0,), (np.array([1.0, 0.0]),))
+        (1.0, array([1. , 0.5]))
     """
     primals = tuple(primals)
     wanted, given = chosen(primals, series, argnums)
@@ -84,10 +102,28 @@ class Jet(ComposedDerivative[P, Any]):
 def jet(function: Callable[P, Any], order: int) -> Derivative[P, tuple[Any, ...]]:
     """Return a function that computes ``function`` and its derivatives up to ``order``.
 
-    They are those in the first argument, a number; divided by factorials they are the coefficients
-    of the Taylor polynomial. One run of code that propagates truncated power series gives them all;
+    They are those in the first argument; divided by factorials they are the coefficients of the
+    Taylor polynomial. One run of code that propagates truncated power series gives them all;
     functions of which no such code can be written are differentiated by forward mode inside of
-    forward mode, once for each order. The value may be a number, an array or a container of these.
+    forward mode, once for each order.
+
+    Parameters:
+        function (callable): A function of a real number, which may return a number, an array, or a
+            container of these.
+        order (int): The highest order.
+
+    Returns:
+        Derivative: A function of the same arguments, which returns a tuple of ``order + 1`` values.
+
+    Raises:
+        UnsupportedError, MissingRuleError: At the first call, for code that cannot be
+            differentiated.
+        TypeError, ValueError: If ``order`` is no natural number.
+
+    Example:
+        >>> from adcompiler import jet
+        >>> jet(lambda x: x**3, 2)(2.0)
+        (8.0, 12.0, 12.0)
     """
     checked(order)
     return Jet(function, order)
@@ -132,9 +168,26 @@ class NthDerivative(ComposedDerivative[P, Any]):
 def nth_derivative(function: Callable[P, Any], n: int) -> Derivative[P, Any]:
     """Return the ``n``-th derivative of ``function`` of a number, in its first argument.
 
-    The value may be a number, an array, or a container of these. ``n = 0`` is the function itself.
     Up to the second, derivatives are by forward mode, inside of forward mode; those of higher order
     by truncated power series as for ``jet``. Where the one is refused, it is the other.
+
+    Parameters:
+        function (callable): A function of a real number, which may return a number, an array, or a
+            container of these.
+        n (int): The order; 0 is the function itself.
+
+    Returns:
+        Derivative: A function of the same arguments; the result has the structure of the value.
+
+    Raises:
+        UnsupportedError, MissingRuleError: At the first call, for code that cannot be
+            differentiated.
+        TypeError, ValueError: If ``n`` is no natural number.
+
+    Example:
+        >>> from adcompiler import nth_derivative
+        >>> nth_derivative(lambda x: x**4, 3)(2.0)
+        48.0
     """
     checked(n)
     return NthDerivative(function, n)

@@ -16,18 +16,27 @@ def compile_text(
 ) -> Callable[..., Any]:
     """Return the function that a text defines: the last one, or that of a ``name``.
 
-    The text is that of a module: it may import what the function needs, define helpers, and assign
-    lambdas. It reads ``names`` besides, as ``names=globals()``, as they are now. What ``exec``
-    makes has no text that could be read again; this keeps it, so that the function is
+    What ``exec`` makes has no text that could be read again; this keeps it, so that the function is
     differentiated, shown in tracebacks and stepped through like one of a file.
 
-    Raises what the text raises, SyntaxError included, and ValueError if it defines no function (of
-    that name).
+    Parameters:
+        text (str): A module: it may import what the function needs, define helpers, and assign
+            lambdas.
+        name (str): The name of the function.
+        names (mapping): What the text reads besides, as ``names=globals()``, as it is now.
 
-    >>> from adcompiler import compile_text, grad
-    >>> cube = compile_text("def cube(x): return x**3")
-    >>> grad(cube)(2.0)
-    12.0
+    Returns:
+        callable: The function.
+
+    Raises:
+        ValueError: If the text defines no function (of that name).
+        Exception: What the text raises, SyntaxError included.
+
+    Example:
+        >>> from adcompiler import compile_text, grad
+        >>> cube = compile_text("def cube(x): return x**3")
+        >>> grad(cube)(2.0)
+        12.0
     """
     file = f"<text {next(NUMBERS)}>"
     lines = text.splitlines(keepends=True)

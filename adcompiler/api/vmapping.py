@@ -218,19 +218,35 @@ def stacked(found: Sequence[Any], axes: Any, what: str = "the result") -> Any:
 def vmap(function: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0) -> Derivative[P, Any]:
     """Return ``function`` mapped over axes of its arguments: called once for many examples.
 
-    ``in_axes`` says along which axis each argument that is given by position holds the examples:
-    an int for all, or a tuple with an int, None (the same for all examples) or a container of these
-    for each; what holds for a container holds for all in it. Arguments given by name are mapped
-    over their first axis. The results of all examples are stacked along ``out_axes``, which may be
-    a container in the structure of the result; None is for what is the same for all.
-
     It does what a loop over the examples does, of which the results are stacked; what a function
     with effects does to the outside it does in this order. It may be mapped, differentiated and
-    compiled like any function, and ``function`` may be a derivative:
-    ``vmap(grad(loss), (None, 0, 0))`` gives gradients of each example.
+    compiled like any function, and ``function`` may be a derivative: ``vmap(grad(loss), (None, 0,
+    0))`` gives gradients of each example.
 
-    Raises ValueError for axes that an argument has not, different numbers of examples, none of
-    them where what is returned is not known, and results of different shapes.
+    Parameters:
+        function (callable): A function of one example.
+        in_axes (int, None or container): Along which axis each argument that is given by position
+            holds the examples: an int for all, or a tuple with an int, None (the same for all
+            examples) or a container of these for each; what holds for a container holds for all in
+            it. Arguments given by name are mapped over their first axis.
+        out_axes (int, None or container): Along which axis the results of all examples are stacked;
+            in the structure of the result, if it is a container. None is for what is the same for
+            all.
+
+    Returns:
+        Derivative: A function of the same arguments, with the axes of examples.
+
+    Raises:
+        ValueError: For axes that an argument has not, different numbers of examples, none of them
+            where what is returned is not known, and results of different shapes.
+        UnsupportedError: Where the loop is compiled and refused.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import grad, vmap
+        >>> vmap(grad(lambda x: np.sum(x**2)))(np.array([[1.0, 2.0], [3.0, 4.0]]))
+        array([[2., 4.],
+               [6., 8.]])
     """
     return Vmapped(function, in_axes, out_axes)
 

@@ -114,14 +114,30 @@ def classify(
 ) -> Any:
     """Declare which derivatives of an elementwise function are zero everywhere; return it.
 
-    ``kind`` is ``"1-1"``, ``"2-1"`` (two inputs) or ``"1-2"`` (two outputs, a tuple). For
-    the last two ``der1_zero`` and ``der2_zero`` are pairs, one for each input or output;
-    ``cross_zero`` is by default true where it follows from ``der1_zero``. ``letters``
-    are another way to say it: one of ``s`` (neither is zero), ``f`` (the second is) and ``z`` (both
-    are) for each, and for ``"2-1"`` a last ``c`` (the mixed derivative is not zero) or ``z``.
+    Parameters:
+        function (callable): The function.
+        kind (str): ``"1-1"``, ``"2-1"`` (two inputs) or ``"1-2"`` (two outputs, a tuple).
+        letters (str): Another way to say it: one of ``s`` (neither is zero), ``f`` (the second is)
+            and ``z`` (both are) for each input or output, and for ``"2-1"`` a last ``c`` (the mixed
+            derivative is not zero) or ``z``.
+        der1_zero, der2_zero (bool): The first, the second derivative is zero; for the last two
+            kinds pairs, one for each input or output.
+        cross_zero (bool): The mixed derivative is; by default where it follows from ``der1_zero``.
 
-    Raises ValueError for what no function has: a first derivative that is zero everywhere beside a
-    second or mixed one that is not.
+    Returns:
+        callable: The function.
+
+    Raises:
+        ValueError: For what no function has: a first derivative that is zero everywhere beside a
+            second or mixed one that is not; and for other words.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import classify
+        >>> def shifted(x):
+        ...     return x + 1.0
+        >>> classify(shifted, "1-1", "f") is shifted
+        True
     """
     if kind not in KINDS:
         raise ValueError(not_one_of("kind", kind, KINDS))

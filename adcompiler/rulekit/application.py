@@ -24,11 +24,24 @@ def apply_rrule(
 ) -> tuple[Any, Callable[[Any], Pulled]] | None:
     """Return ``function(*args, **kwargs)`` and its pullback, by the rule registered for it.
 
-    The pullback takes a cotangent of the value and returns a tuple: one cotangent for each of
-    ``args``, None where there is no derivative. None is returned instead if no rule covers the
-    function with arguments of these classes; for a function whose results carry no derivative, the
-    pullback gives None for all. For those who build on the rules: a derivative of a program comes
-    from ``grad`` and ``vjp``.
+    For those who build on the rules: a derivative of a program comes from ``grad`` and ``vjp``.
+
+    Parameters:
+        function (callable): A function with a rule.
+        args, kwargs: Its arguments.
+
+    Returns:
+        tuple or None: The value, and the pullback: it takes a cotangent of the value and returns a
+        tuple: one cotangent for each of ``args``, None where there is no derivative. None instead
+        if no rule covers the function with arguments of these classes; for a function whose results
+        carry no derivative, the pullback gives None for all.
+
+    Example:
+        >>> import operator
+        >>> from adcompiler import apply_rrule
+        >>> y, pullback = apply_rrule(operator.mul, 2.0, 5.0)
+        >>> y, pullback(1.0)
+        (10.0, (5.0, 2.0))
     """
     rule = REGISTRY.find(function, tuple(map(type, args)))
     if rule is not None and rule.reverses:
@@ -44,10 +57,23 @@ def apply_frule(
 ) -> tuple[Any, Any] | None:
     """Return ``function(*primals, **kwargs)`` and its tangent, by the rule registered for it.
 
-    ``tangents`` has one for each of ``primals``, None for zero; the tangent returned is None where
-    it is zero. None is returned instead of the pair where no rule gives pushforwards as it stands:
-    by a forward rule, by partial derivatives, as the function is linear in what has a tangent, or
-    by the pullback of a function that works element by element, of real arguments of one shape.
+    Parameters:
+        function (callable): A function with a rule.
+        primals (sequence): The positional arguments.
+        tangents (sequence): One for each of ``primals``, None for zero.
+        kwargs: Keyword arguments.
+
+    Returns:
+        tuple or None: The value, and its tangent, None where that is zero. None instead of the pair
+        where no rule gives pushforwards as it stands: by a forward rule, by partial derivatives, as
+        the function is linear in what has a tangent, or by the pullback of a function that works
+        element by element, of real arguments of one shape.
+
+    Example:
+        >>> import operator
+        >>> from adcompiler import apply_frule
+        >>> apply_frule(operator.mul, (2.0, 5.0), (1.0, None))
+        (10.0, 5.0)
     """
     rule = REGISTRY.find(function, tuple(map(type, primals)))
     if rule is None:

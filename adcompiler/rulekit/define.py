@@ -36,22 +36,45 @@ def rrule(
     compiler inlines it: statements of the body go to the augmented primal, the body of the nested
     ``pullback`` to the pullback, and the names it captures become residuals.
 
-    ``wrt`` names the parameters that the pullback returns cotangents for, in order; by default
-    every parameter without a default value. With one such parameter the pullback returns the bare
-    cotangent, otherwise a tuple. A variadic ``*parameter`` receives one tuple. A cotangent may be
-    None (no derivative), or a function without parameters that computes it: it is called only if
-    the argument carries a derivative. ``templates`` names
-    parameters of which small changes do not change the result, as they only give a shape, a type
-    or a choice; a value that carries a derivative is refused in any other parameter.
+    Parameters:
+        functions (callable): What the rule covers; later registrations win.
+        wrt (sequence of str): The parameters that the pullback returns cotangents for, in order; by
+            default every parameter without a default value. With one such parameter the pullback
+            returns the bare cotangent, otherwise a tuple. A variadic ``*parameter`` receives one
+            tuple. A cotangent may be None (no derivative), or a function without parameters that
+            computes it: it is called only if the argument carries a derivative.
+        templates (sequence of str): Parameters of which small changes do not change the result, as
+            they only give a shape, a type or a choice; a value that carries a derivative is refused
+            in any other parameter.
+        types (sequence): Python classes of arguments that the rule is restricted to (``None``:
+            any), position by position, so that one function may have several rules.
+        linear, bilinear (sequence of int): Positions in which the function is jointly linear; the
+            two in each of which it is linear.
+        domain (Domain): How the rule is tested.
+        kink (str): What it returns where the derivative does not exist.
+        primal_note (str): That (and how) the augmented primal differs from the function's own
+            algorithm.
+        known: Facts about the functions, as ``facts`` takes them: ``shares="view"`` says that a
+            result is a view.
 
-    ``types`` restricts the rule to arguments of these Python classes (``None``: any), position by
-    position, so that one function may have several rules; later registrations win.
-    ``linear`` lists positions in which the function is jointly linear, ``bilinear`` the two
-    positions in each of which it is linear. ``domain`` says how the rule is tested, ``kink`` what
-    it returns where the derivative does not exist, ``primal_note`` that (and how) the augmented
-    primal differs from the function's own algorithm. ``known`` are facts about the functions, as
-    ``facts`` takes them: ``shares="view"`` says that a result is a view. Raises RuleError for names
-    in ``wrt`` or ``templates`` that are not parameters.
+    Returns:
+        callable: A decorator, which returns the rule.
+
+    Raises:
+        RuleError: For names in ``wrt`` or ``templates`` that are not parameters, and for rules of
+            another form, at the latest when they are first used.
+
+    Example:
+        >>> from adcompiler import grad, rrule
+        >>> def cube(x):
+        ...     return x * x * x
+        >>> @rrule(cube)
+        ... def cube_rule(x):
+        ...     def cube_pullback(dy):
+        ...         return dy * 3.0 * x * x
+        ...     return x * x * x, cube_pullback
+        >>> grad(lambda x: cube(x))(2.0)
+        12.0
     """
 
     said = stated(**known)
@@ -89,13 +112,32 @@ def frule(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as the forward rule of each of ``functions``.
 
-    The rule takes two tuples, the positional arguments of a call and their tangents, and returns
-    ``(y, y_dot)``; keyword arguments follow as such. A tangent is None where it is zero. The
-    compiler inlines the rule: what value and tangent have in common is computed once. Beside a
+    The compiler inlines the rule: what value and tangent have in common is computed once. Beside a
     reverse rule for the same ``types`` it takes the place of the pushforward that is derived from
     that; alone, it leaves the function without a reverse rule.
 
-    ``types`` and ``domain`` are as for ``rrule``.
+    Parameters:
+        functions (callable): What the rule covers. The rule takes two tuples, the positional
+            arguments of a call and their tangents, and returns ``(y, y_dot)``; keyword arguments
+            follow as such. A tangent is None where it is zero.
+        types, domain: As for ``rrule``.
+
+    Returns:
+        callable: A decorator, which returns the rule.
+
+    Raises:
+        RuleError: For rules of another form.
+
+    Example:
+        >>> from adcompiler import frule, jvp
+        >>> def cube(x):
+        ...     return x * x * x
+        >>> @frule(cube)
+        ... def cube_pushed(primals, tangents):
+        ...     (x,), (x_dot,) = primals, tangents
+        ...     return x * x * x, 3.0 * x * x * x_dot
+        >>> jvp(lambda x: cube(x), (2.0,), (1.0,))
+        (8.0, 12.0)
     """
 
     def register(definition: Callable[..., Any]) -> Callable[..., Any]:
@@ -140,10 +182,33 @@ def linear(
 ) -> Any:
     """Declare that ``function`` is jointly linear in its arguments ``argnums``, with its transpose.
 
-    ``transpose(y_bar, *args)`` has, after the cotangent of the result, the parameters of the
-    function, and returns one cotangent for each of ``argnums``; it may read the shape of linear
-    arguments but not their values. As a decorator, ``@linear(f)`` stands above the transpose;
-    ``linear(f, f)`` declares ``f`` to be its own transpose. ``options`` are those of ``rrule``.
+    As a decorator, ``@linear(f)`` stands above the transpose.
+
+    Parameters:
+        function (callable): The function.
+        transpose (callable): ``transpose(y_bar, *args)`` has, after the cotangent of the result,
+            the parameters of the function, and returns one cotangent for each of ``argnums``; it
+            may read the shape of linear arguments but not their values. ``linear(f, f)`` declares
+            ``f`` to be its own transpose.
+        argnums (sequence of int): The arguments.
+        options: Those of ``rrule``.
+
+    Returns:
+        callable: The transpose, or a decorator for it.
+
+    Raises:
+        RuleError: For transposes of another form.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import grad, linear
+        >>> def running(x):
+        ...     return np.cumsum(x)
+        >>> @linear(running)
+        ... def running_transpose(dy, x):
+        ...     return np.cumsum(dy[::-1])[::-1]
+        >>> grad(lambda x: np.sum(running(x)))(np.ones(3))
+        array([3., 2., 1.])
     """
     if transpose is None:
         return lambda definition: linear(function, definition, argnums=argnums, **options)
@@ -160,9 +225,31 @@ def bilinear(
 ) -> Any:
     """Declare that ``function`` is linear in each of two arguments, with its two transposes.
 
-    ``transposes(y_bar, *args)`` has, after the cotangent of the result, the parameters of the
-    function, and returns the two cotangents. As a decorator, ``@bilinear(f)`` stands above it.
-    ``options`` are those of ``rrule``.
+    As a decorator, ``@bilinear(f)`` stands above the transposes.
+
+    Parameters:
+        function (callable): The function.
+        transposes (callable): ``transposes(y_bar, *args)`` has, after the cotangent of the result,
+            the parameters of the function, and returns the two cotangents.
+        argnums (tuple of int): The two arguments.
+        options: Those of ``rrule``.
+
+    Returns:
+        callable: The transposes, or a decorator for them.
+
+    Raises:
+        RuleError: For transposes of another form.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import bilinear, grad
+        >>> def contract(A, v):
+        ...     return A @ v
+        >>> @bilinear(contract)
+        ... def contract_transposes(dy, A, v):
+        ...     return np.outer(dy, v), A.T @ dy
+        >>> grad(lambda v: np.sum(contract(np.diag([1.0, 2.0]), v)))(np.ones(2))
+        array([1., 2.])
     """
     if transposes is None:
         return lambda definition: bilinear(function, definition, argnums=argnums, **options)
@@ -219,21 +306,32 @@ def chosen(part: Any, names: Sequence[str], argnums: Sequence[int]) -> tuple[str
 def facts(*functions: Any, **known: Any) -> None:
     """State what is known of ``functions``, whether they have rules or not.
 
-    ``pure=True``: a call does nothing but give a value; it may be left out where nobody reads that.
-    ``shares`` tells what the result shares with arguments: ``"none"``, that it has storage of
-    its own; ``"view"``, ``"layout"``, ``"same"``, ``"may"``, ``"holds"``, or a ``Shares``.
-    ``output="out"`` names the parameter that takes an array for the result, ``writes=("work",)``
-    others that are written into, ``writes=()`` that there are none. ``tried=True``: the function
-    checks what it is given, and may be called on small arrays when compiling. Others are those of
-    ``Facts``: ``fresh``, ``elementwise``, ``shape``, ``classes``, ``total``, ``exhausts``,
-    ``form``, ``means``, ``transfer``, ``along``, ``linear_in``, ``rounded``, ``sized``,
-    ``pattern``, ``unwraps``, ``recurrence``, ``parts``, ``changes``, ``order``, ``reads_layout``,
-    ``sign``, ``defaults``,
-    ``typed_as``, ``written_as``, ``supposed_as``, ``iterates``, ``passes_on``, ``finite``,
-    ``bounded``.
-
     What is not said is taken to be the worst. Facts given later take the place of earlier ones.
-    Raises TypeError for names of facts that there are not, ValueError for an unknown kind.
+
+    Parameters:
+        functions (callable): The functions.
+        known: ``pure=True``: a call does nothing but give a value; it may be left out where nobody
+            reads that. ``shares`` tells what the result shares with arguments: ``"none"``, that it
+            has storage of its own; ``"view"``, ``"layout"``, ``"same"``, ``"may"``, ``"holds"``, or
+            a ``Shares``. ``output="out"`` names the parameter that takes an array for the result,
+            ``writes=("work",)`` others that are written into, ``writes=()`` that there are none.
+            ``tried=True``: the function checks what it is given, and may be called on small arrays
+            when compiling. Others are those of ``Facts``: ``fresh``, ``elementwise``, ``shape``,
+            ``classes``, ``total``, ``exhausts``, ``form``, ``means``, ``transfer``, ``along``,
+            ``linear_in``, ``rounded``, ``sized``, ``pattern``, ``unwraps``, ``recurrence``,
+            ``parts``, ``changes``, ``order``, ``reads_layout``, ``sign``, ``defaults``,
+            ``typed_as``, ``written_as``, ``supposed_as``, ``iterates``, ``passes_on``, ``finite``,
+            ``bounded``.
+
+    Raises:
+        TypeError: For names of facts that there are not.
+        ValueError: For an unknown kind.
+
+    Example:
+        >>> from adcompiler import facts
+        >>> def noisy(x):
+        ...     return x + 1.0
+        >>> facts(noisy, pure=True, shares="none", writes=())
     """
     REGISTRY.add_facts(functions, stated(**known))
 
@@ -241,10 +339,23 @@ def facts(*functions: Any, **known: Any) -> None:
 def non_differentiable(*functions: Any, pure: bool = True, **known: Any) -> None:
     """Declare that the results of ``functions`` carry no derivative.
 
-    ``pure`` functions may be evaluated once for several equal calls, or not at all when nobody
-    reads their result; impure ones (printing, random draws) run exactly where they stand. None
-    writes into an argument, unless ``writes=`` or ``output=`` names it. ``known`` are further facts
-    about the functions, as ``facts`` takes them.
+    Parameters:
+        functions (callable): The functions. None writes into an argument, unless ``writes=`` or
+            ``output=`` names it.
+        pure (bool): They may be evaluated once for several equal calls, or not at all when nobody
+            reads their result; impure ones (printing, random draws) run exactly where they stand.
+        known: Further facts about the functions, as ``facts`` takes them.
+
+    Raises:
+        TypeError, ValueError: As ``facts``.
+
+    Example:
+        >>> from adcompiler import grad, non_differentiable
+        >>> def level(x):
+        ...     return float(int(x))
+        >>> non_differentiable(level)
+        >>> grad(lambda x: level(x) * x)(3.5)
+        3.0
     """
     REGISTRY.add_facts(functions, stated(**known))
     for function in functions:
@@ -254,9 +365,22 @@ def non_differentiable(*functions: Any, pure: bool = True, **known: Any) -> None
 def opt_out(function: Any, types: Sequence[Any] | None = None) -> None:
     """Declare that ``function`` has no rule for arguments of these classes: its source is read.
 
-    ``types`` holds a class for each positional argument (``None``: any); without it, the function
-    is looked into whatever its arguments are. Earlier rules keep covering other arguments, later
-    registrations win. Hooks do not see signatures that are opted out.
+    Earlier rules keep covering other arguments, later registrations win. Hooks do not see
+    signatures that are opted out.
+
+    Parameters:
+        function (callable): The function.
+        types (sequence): A class for each positional argument (``None``: any); without it, the
+            function is looked into whatever its arguments are.
+
+    Example:
+        >>> from adcompiler import grad, opt_out, scalar_rule
+        >>> def square(x):
+        ...     return x * x
+        >>> scalar_rule(square, 0.0)
+        >>> opt_out(square)
+        >>> grad(lambda x: square(x))(2.0)
+        4.0
     """
     REGISTRY.add(Rule(
         function=function, types=None if types is None else tuple(types), opted_out=True
@@ -267,6 +391,20 @@ def unionise(function: AnyFunction) -> AnyFunction:
     """Declare that derivatives go through the source of ``function``, whatever it is annotated.
 
     A decorator. Functions are looked into anyway; this also sets aside rules registered before.
+
+    Parameters:
+        function (callable): The function.
+
+    Returns:
+        callable: The function.
+
+    Example:
+        >>> from adcompiler import grad, unionise
+        >>> @unionise
+        ... def square(x):
+        ...     return x * x
+        >>> grad(lambda x: square(x))(2.0)
+        4.0
     """
     if REGISTRY.has_rules(function):
         opt_out(function)
@@ -276,8 +414,21 @@ def unionise(function: AnyFunction) -> AnyFunction:
 def alias(other: Any, function: Any) -> None:
     """Declare that ``other(x, ...)`` means ``function(x, ...)`` and follows its rule.
 
-    Used for methods and attributes of arrays: ``alias(np.ndarray.sum, np.sum)``. Raises ValueError
-    if ``function`` is ``other``, or another spelling of that.
+    Parameters:
+        other, function (callable): The functions; also methods and attributes of arrays:
+            ``alias(np.ndarray.sum, np.sum)``.
+
+    Raises:
+        ValueError: If ``function`` is ``other``, or another spelling of that.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import alias, grad
+        >>> def my_sine(x):
+        ...     return np.sin(x)
+        >>> alias(my_sine, np.sin)
+        >>> float(grad(lambda x: my_sine(x))(0.0))
+        1.0
     """
     REGISTRY.add_alias(other, function)
 

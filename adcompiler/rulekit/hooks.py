@@ -37,6 +37,16 @@ class Signature:
 
     For an elementwise rule without ``types=`` these are numbers; for other rules, what the
     definition is annotated with, ``object`` where that is nothing.
+
+    Parameters:
+        op (callable): The function.
+        args (tuple): The classes.
+
+    Example:
+        >>> import math
+        >>> from adcompiler import Signature
+        >>> Signature(math.sin, (float,)).args
+        (<class 'float'>,)
     """
 
     op: Any
@@ -69,9 +79,26 @@ def on_new_rule(hook: Hook, kind: Any = rrule) -> list[Any]:
 
     Later rules are shown when a package of rules has been loaded, and by ``refresh_rules()``; a
     rule that was changed counts as new. Signatures that are opted out are not shown. An exception
-    in a hook is logged and keeps no other call back. ``kind`` is ``rrule`` for rules that pull
-    back, or ``apply_frule`` for those that it can follow; their names will do. Returns what the
-    hook returned for each of the present rules, in the order of their registration.
+    in a hook is logged and keeps no other call back.
+
+    Parameters:
+        hook (callable): A function of a ``Signature``.
+        kind: ``rrule`` for rules that pull back, or ``apply_frule`` for those that it can follow;
+            their names will do.
+
+    Returns:
+        list: What the hook returned for each of the present rules, in the order of their
+        registration.
+
+    Raises:
+        ValueError: For another kind.
+
+    Example:
+        >>> import math
+        >>> from adcompiler import clear_new_rule_hooks, on_new_rule
+        >>> math.sin in on_new_rule(lambda signature: signature.op)
+        True
+        >>> clear_new_rule_hooks()
     """
     REGISTRY.load_all()
     with _lock:
@@ -82,9 +109,24 @@ def on_new_rule(hook: Hook, kind: Any = rrule) -> list[Any]:
 
 
 def refresh_rules(kind: Any = None) -> None:
-    """Show the hooks (of one kind) the rules that were registered or changed since the last time.
+    """Show the hooks the rules that were registered or changed since the last time.
 
     Call it after registering rules in a session or in the file that adds the hook.
+
+    Parameters:
+        kind: As for ``on_new_rule``; None is both.
+
+    Example:
+        >>> from adcompiler import clear_new_rule_hooks, on_new_rule, refresh_rules, scalar_rule
+        >>> def late(x):
+        ...     return x
+        >>> seen = []
+        >>> before = on_new_rule(lambda signature: seen.append(signature.op))
+        >>> scalar_rule(late, 1.0)
+        >>> refresh_rules()
+        >>> seen[-1] is late
+        True
+        >>> clear_new_rule_hooks()
     """
     with _lock:
         for registered in _of(kind):
@@ -92,7 +134,15 @@ def refresh_rules(kind: Any = None) -> None:
 
 
 def clear_new_rule_hooks(kind: Any = None) -> None:
-    """Forget all hooks (of one kind); what they have set up stays."""
+    """Forget all hooks; what they have set up stays.
+
+    Parameters:
+        kind: As for ``on_new_rule``: the hooks of that kind alone.
+
+    Example:
+        >>> from adcompiler import clear_new_rule_hooks
+        >>> clear_new_rule_hooks()
+    """
     with _lock:
         for name in list(_hooks) if kind is None else [kind_of(kind)]:
             _hooks.pop(name, None)

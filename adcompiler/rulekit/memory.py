@@ -17,9 +17,29 @@ _augmented: dict[Any, Callable[..., Any]] = {}
 def augmented_primal(function: Any) -> Callable[[AnyFunction], AnyFunction]:
     """Declare how ``function`` is computed where a pullback will be wanted.
 
-    The decorated function takes the arguments and returns the value and a memory: a
-    ``PullbackMemory``, tuple, dict or object with what the pullback reads. It takes effect with the
-    ``pullback_at(function)`` that follows.
+    It takes effect with the ``pullback_at(function)`` that follows.
+
+    Parameters:
+        function (callable): The function. The decorated one takes its arguments and returns the
+            value and a memory: a ``PullbackMemory``, tuple, dict or object with what the pullback
+            reads.
+
+    Returns:
+        callable: A decorator, which returns what it is given.
+
+    Example:
+        >>> from adcompiler import augmented_primal, grad, pullback_at
+        >>> def cube(x):
+        ...     return x * x * x
+        >>> @augmented_primal(cube)
+        ... def cube_augmented(x):
+        ...     square = x * x
+        ...     return square * x, (square,)
+        >>> @pullback_at(cube)
+        ... def cube_pullback(memory, dy):
+        ...     return 3.0 * memory[0] * dy
+        >>> grad(lambda x: cube(x))(2.0)
+        12.0
     """
 
     def register(definition: AnyFunction) -> AnyFunction:
@@ -35,9 +55,28 @@ def pullback_at(function: Any, **options: Any) -> Callable[[AnyFunction], AnyFun
     After ``augmented_primal(function)`` it takes ``(memory, y_bar)``. Without one it takes the
     arguments of the function, its result and the cotangent: ``(x, y, y_bar)``; what it reads of
     them is what is kept. It returns one cotangent for each parameter without a default value, a
-    bare one if there is one such parameter. ``options`` are those of ``rrule``.
+    bare one if there is one such parameter.
 
-    Raises RuleError where it takes other arguments.
+    Parameters:
+        function (callable): The function.
+        options: Those of ``rrule``.
+
+    Returns:
+        callable: A decorator, which returns what it is given.
+
+    Raises:
+        RuleError: Where the pullback takes other arguments.
+
+    Example:
+        >>> import math
+        >>> from adcompiler import grad, pullback_at
+        >>> def power(x):
+        ...     return math.exp(x)
+        >>> @pullback_at(power)
+        ... def power_pullback(x, y, dy):
+        ...     return y * dy
+        >>> grad(lambda x: power(x))(0.0)
+        1.0
     """
 
     def register(definition: AnyFunction) -> AnyFunction:

@@ -44,26 +44,36 @@ def scalar_rule(
 ) -> None:
     """Register an elementwise function by its partial derivatives, one per argument.
 
-    A partial is a number (a constant derivative), ``None`` (not differentiable in that argument: a
-    value that carries a derivative is refused there), or a function of the arguments, followed by
-    the result when it takes one parameter more: ``scalar_rule(np.tanh, lambda x, y: 1.0 - y * y)``.
     For complex arguments a partial is the holomorphic derivative; the pullback multiplies by its
     conjugate. Broadcasting, real parts and float precision are handled by the compiler.
-    ``functions`` is one function or a tuple of them.
 
-    A function with several outputs is given one tuple of partials per output, each with one
-    partial per argument, ``None`` where that output has no derivative in it; of one tuple,
-    ``(px, py)``, the partials are those of a single output.
+    Parameters:
+        functions (callable, tuple or str): One function or a tuple of them; or the text of a call
+            or an operator, ``"x + y"`` or ``"np.hypot(x, y)"``: then partials may be texts too:
+            expressions of the arguments and of ``result``, with names as they mean where
+            ``scalar_rule`` is called.
+        partials: For each argument a number (a constant derivative), ``None`` (not differentiable
+            in that argument: a value that carries a derivative is refused there), or a function of
+            the arguments, followed by the result when it takes one parameter more. A function with
+            several outputs is given one tuple of partials per output, each with one partial per
+            argument, ``None`` where that output has no derivative in it; of one tuple, ``(px,
+            py)``, the partials are those of a single output.
+        setup (callable or str): Work that partials share. As a function, it takes the arguments,
+            followed by the result when it has one parameter more, and what it returns is the last
+            argument of each partial. As text, it is assignments of names that partials read.
+        domain, kink, types: As for ``rrule``.
 
-    The function may be given as the text of a call or an operator, ``"x + y"`` or
-    ``"np.hypot(x, y)"``; then partials may be texts too: expressions of the arguments and of
-    ``result``, with names as they mean where ``scalar_rule`` is called.
+    Raises:
+        RuleError: Where the number of partials or of their parameters does not fit.
 
-    ``setup`` is work that partials share. As a function, it takes the arguments, followed by the
-    result when it has one parameter more, and what it returns is the last argument of each
-    partial. As text, it is assignments of names that partials read.
-
-    Raises RuleError where the number of partials or of their parameters does not fit.
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import grad, scalar_rule
+        >>> def soft(x):
+        ...     return np.log1p(np.exp(x))
+        >>> scalar_rule(soft, lambda x: 1.0 / (1.0 + np.exp(-x)))
+        >>> grad(lambda x: np.sum(soft(x)))(np.zeros(2))
+        array([0.5, 0.5])
     """
     namespace = Namespace(sys._getframe(1))
     names: tuple[str, ...] | None = None

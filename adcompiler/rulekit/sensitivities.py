@@ -66,10 +66,31 @@ def intercept(
 ) -> Intercepted:
     """Make ``function`` a unit whose derivatives are its sensitivities; its source is not read.
 
-    ``types`` holds a class for each positional argument (``None``: any), to which the rule is
-    limited; ``is_node`` which of the arguments are differentiated (all, if it is not given): a
-    derivative that reaches another one is an error. ``kwargs`` are the keyword arguments of the
-    function with their default values, which are handed to the sensitivities too.
+    Parameters:
+        function (callable): The function.
+        types (sequence): A class for each positional argument (``None``: any), to which the rule is
+            limited.
+        is_node (sequence of bool): Which of the arguments are differentiated (all, if it is not
+            given): a derivative that reaches another one is an error.
+        kwargs (mapping): The keyword arguments of the function with their default values, which are
+            handed to the sensitivities too.
+
+    Returns:
+        Intercepted: The unit, for ``check_errs``.
+
+    Raises:
+        RuleError: Where sensitivities are missing or do not fit.
+
+    Example:
+        >>> from adcompiler import grad, intercept, sensitivity
+        >>> def half(x):
+        ...     return x / 2.0
+        >>> @sensitivity(half, arg=0)
+        ... def half_in_x(p, y, y_bar, x):
+        ...     return 0.5 * y_bar
+        >>> unit = intercept(half)
+        >>> grad(lambda x: half(x))(3.0)
+        0.5
     """
     parts = replace(
         parts_of(function),
@@ -97,11 +118,31 @@ def sensitivity(
 ) -> Callable[[AnyFunction], AnyFunction]:
     """Register the decorated function as the cotangent of argument ``arg`` of ``function``.
 
-    It takes ``(p, y, y_bar, *xs, **kwargs)``: what ``preprocess`` returned (None without one), the
-    result, its cotangent, and the arguments; and returns the cotangent of argument ``arg``. With
-    ``inplace`` it takes what has been accumulated before these, and returns it with the cotangent
-    added: ``(x_bar, p, y, y_bar, *xs)``. If both forms are there, the first is used in emitted
-    code, which accumulates by itself, and ``check_errs`` compares them.
+    The decorated function takes ``(p, y, y_bar, *xs, **kwargs)``: what ``preprocess`` returned
+    (None without one), the result, its cotangent, and the arguments; and returns the cotangent of
+    argument ``arg``.
+
+    Parameters:
+        function (callable): The function.
+        arg (int): The argument, by position.
+        inplace (bool): The decorated function takes what has been accumulated before these, and
+            returns it with the cotangent added: ``(x_bar, p, y, y_bar, *xs)``. If both forms are
+            there, the first is used in emitted code, which accumulates by itself, and
+            ``check_errs`` compares them.
+
+    Returns:
+        callable: A decorator, which returns what it is given.
+
+    Example:
+        >>> from adcompiler import grad, intercept, sensitivity
+        >>> def square(x):
+        ...     return x * x
+        >>> @sensitivity(square, arg=0)
+        ... def square_in_x(p, y, y_bar, x):
+        ...     return 2.0 * x * y_bar
+        >>> unit = intercept(square)
+        >>> grad(lambda x: square(x))(3.0)
+        6.0
     """
 
     def register_part(definition: AnyFunction) -> AnyFunction:
@@ -128,8 +169,27 @@ def sensitivity(
 def preprocess(function: Any) -> Callable[[AnyFunction], AnyFunction]:
     """Register the decorated function as the work that sensitivities of ``function`` share.
 
-    It takes ``(y, y_bar, *xs, **kwargs)``; what it returns is ``p``, the first argument of each
-    sensitivity. It runs once in a reverse sweep, however many arguments are differentiated.
+    Parameters:
+        function (callable): The function. The decorated one takes ``(y, y_bar, *xs, **kwargs)``;
+            what it returns is ``p``, the first argument of each sensitivity. It runs once in a
+            reverse sweep, however many arguments are differentiated.
+
+    Returns:
+        callable: A decorator, which returns what it is given.
+
+    Example:
+        >>> from adcompiler import grad, intercept, preprocess, sensitivity
+        >>> def product(x, y):
+        ...     return x * y
+        >>> @preprocess(product)
+        ... def product_shared(z, z_bar, x, y):
+        ...     return 1.0 * z_bar
+        >>> @sensitivity(product, arg=0)
+        ... def product_in_x(p, z, z_bar, x, y):
+        ...     return p * y
+        >>> unit = intercept(product, is_node=(True, False))
+        >>> grad(lambda x: product(x, 5.0))(2.0)
+        5.0
     """
 
     def register_part(definition: AnyFunction) -> AnyFunction:

@@ -18,8 +18,18 @@ ZeroTangent: None = None
 def project_to(x: Any) -> Callable[[Any], Any]:
     """Return the function that makes a cotangent one of ``x``: ``project_to(x)(g)``.
 
-    The result has the shape of ``x`` (summed where ``x`` was stretched), is real where ``x`` is,
-    and has its float precision.
+    Parameters:
+        x (number or ndarray): What the cotangent is of.
+
+    Returns:
+        callable: Its result has the shape of ``x`` (summed where ``x`` was stretched), is real
+        where ``x`` is, and has its float precision.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import project_to
+        >>> project_to(np.zeros(3))(np.ones((2, 3)))
+        array([2., 2., 2.])
     """
 
     def projection(g: Any) -> Any:
@@ -31,6 +41,16 @@ def project_to(x: Any) -> Callable[[Any], Any]:
 def PullbackMemory(function: Any = None, /, **state: Any) -> Any:
     """Return what an augmented primal keeps for the pullback: ``memory.name`` for each keyword.
 
-    ``function`` may be given to say what the memory belongs to; it is not kept.
+    Parameters:
+        function (callable): What the memory belongs to, for readers; it is not kept.
+        state: The values.
+
+    Returns:
+        An object with these attributes.
+
+    Example:
+        >>> from adcompiler import PullbackMemory
+        >>> PullbackMemory(slope=2.0).slope
+        2.0
     """
     return SimpleNamespace(**state)

@@ -31,8 +31,22 @@ def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     computes: the reverse sweep runs the function again, up to where its own reverse starts. So it
     takes the memory of one call of the function at a time, and twice its time.
 
-    As a decorator it makes every call of the function a checkpoint. The function must have no
-    effects and not write into its arguments, else UnsupportedError is raised.
+    Parameters:
+        function (callable): A function without effects, which does not write into its arguments.
+        args, kwargs: Its arguments.
+
+    Returns:
+        What the function returns; or, as a decorator, a function of which every call is a
+        checkpoint.
+
+    Raises:
+        UnsupportedError: In derivatives, for functions with effects.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import checkpoint, grad
+        >>> grad(lambda x: checkpoint(np.sin, x) * 2.0)(0.0)
+        2.0
     """
     if args or kwargs:
         return recomputed(function, *args, **kwargs)
@@ -50,17 +64,33 @@ def checkpoint_loop(
 ) -> Any:
     """Return ``state`` after ``n`` steps ``state = step(state)``, few of which a derivative keeps.
 
-    With ``every=k`` it keeps the state at each ``k``-th step, and what the steps of one such block
-    compute while it reverses the block: memory for ``n / k + k`` steps, and each step runs twice.
-    By default ``k`` is the square root of ``n``.
+    Parameters:
+        step (callable): ``step(state)`` returns the next state; it may write into the one that it
+            is given, and return it: the first one gets a copy.
+        state: A number, an array, an instance, or a container of such; every step returns one of
+            the same structure and types.
+        n (int): The number of steps.
+        every (int): The state is kept at each ``every``-th step, and what the steps of one such
+            block compute while the sweep reverses the block: memory for ``n / every + every``
+            steps, and each step runs twice. By default it is the square root of ``n``.
+        slots (int): At most so many states are kept, and of the other values those of one step at a
+            time; the steps that run again are the fewest possible (*revolve*: see
+            ``reversal_steps``).
+        memory_limit (int): The slots in bytes.
+        indexed (bool): The steps are ``state = step(state, i)`` for ``i`` from 0.
 
-    With ``slots=s`` it keeps at most ``s`` states, and of the other values those of one step at a
-    time; the steps that run again are the fewest possible (*revolve*: see ``reversal_steps``).
-    ``memory_limit`` gives the slots in bytes.
+    Returns:
+        The last state.
 
-    With ``indexed`` the steps are ``state = step(state, i)`` for ``i`` from 0. A state is a number,
-    an array, an instance, or a container of such, and every step returns one of the same structure
-    and types. Steps may write into their state, and return it: the first one gets a copy.
+    Raises:
+        ValueError: If several of ``every``, ``slots`` and ``memory_limit`` are given, or one is too
+            small.
+        TypeError: If a step returns another structure or other types.
+
+    Example:
+        >>> from adcompiler import checkpoint_loop, grad
+        >>> grad(lambda x: checkpoint_loop(lambda s: 0.5 * s, x, 10, slots=3))(1.0) == 0.5**10
+        True
     """
     state = copy.deepcopy(state)
     for i in counted(range(n), "steps"):

@@ -47,6 +47,18 @@ class ExternalFunction:
     filled in is the value.
 
     Instances are called like functions. Other methods are never compiled.
+
+    Example:
+        >>> from adcompiler import ExternalFunction, grad
+        >>> class Square(ExternalFunction):
+        ...     returns = 0.0
+        ...     def forward(self, x):
+        ...         self.x = x
+        ...         return x * x
+        ...     def adjoint(self, y_bar):
+        ...         return 2.0 * self.x * y_bar
+        >>> grad(lambda x: 3.0 * Square()(x))(2.0)
+        12.0
     """
 
     def forward(self, *x: Any) -> Any:
@@ -248,9 +260,24 @@ class Bump:
 def bump(scheme: str = "central", h: float | None = None) -> Bump:
     """Return how ``external`` takes finite differences.
 
-    ``central`` and ``forward`` differences, or the ``complex`` step (for functions that take
-    complex arguments and are analytic), each with two calls, one more or one for each element of
-    the arguments. ``h`` is relative to ``max(1, |x|)``; by default 6e-6, 1.5e-8 and 1e-20.
+    Parameters:
+        scheme (str): ``"central"`` and ``"forward"`` differences, or the ``"complex"`` step (for
+            functions that take complex arguments and are analytic), each with two calls, one more
+            or one for each element of the arguments.
+        h (float): The step, relative to ``max(1, |x|)``; by default 6e-6, 1.5e-8 and 1e-20.
+
+    Returns:
+        Bump: What ``external(derivative=)`` takes.
+
+    Raises:
+        ValueError: For another scheme, and steps that are not positive.
+
+    Example:
+        >>> import math
+        >>> from adcompiler import bump, external, grad
+        >>> sine = external(math.sin, derivative=bump("central"), returns=0.0)
+        >>> round(grad(lambda x: sine(x))(0.0), 9)
+        1.0
     """
     if scheme not in SCHEMES:
         raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, not {scheme!r}")
@@ -354,11 +381,28 @@ def external(
 ) -> ExternalFunction:
     """Return ``function`` as an external one, with its derivative given in one of four forms.
 
-    ``jac(*x)`` returns the Jacobian, of shape ``y.shape + x.shape`` (of several arguments, a tuple
-    of one each); ``vjp(y_bar, *x)`` the cotangents; ``jvp(x, x_dot)``, with two tuples, the
-    tangent; ``derivative=bump(...)`` takes finite differences. ``returns``,
-    ``pattern`` and ``fills`` are as in ``ExternalFunction``; none of these functions is given the
-    array that is to be filled.
+    Parameters:
+        function (callable): A function of numbers and arrays, which is never compiled.
+        derivative (Bump): ``bump(...)``: finite differences.
+        jac (callable): ``jac(*x)`` returns the Jacobian, of shape ``y.shape + x.shape``; of several
+            arguments, a tuple of one each.
+        vjp (callable): ``vjp(y_bar, *x)`` returns the cotangents.
+        jvp (callable): ``jvp(x, x_dot)``, with two tuples, returns the tangent.
+        returns, pattern, fills: As in ``ExternalFunction``; none of these functions is given the
+            array that is to be filled.
+
+    Returns:
+        ExternalFunction: A function of the same arguments.
+
+    Raises:
+        TypeError: Unless exactly one form is given.
+
+    Example:
+        >>> import math
+        >>> from adcompiler import external, grad
+        >>> sine = external(math.sin, vjp=lambda y_bar, x: y_bar * math.cos(x), returns=0.0)
+        >>> grad(lambda x: 2.0 * sine(x))(0.0)
+        2.0
     """
     given = [form for form in (derivative, jac, vjp, jvp) if form is not None]
     if len(given) != 1:

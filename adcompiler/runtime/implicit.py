@@ -19,17 +19,35 @@ def implicit(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator for a solver of ``residual(y, *params) == 0``.
 
-    The solver takes ``params``, by position, and returns ``y``, a number or an array, of which the
-    residual has the shape. Its derivatives, in all modes and up to the fourth order, follow from
-    the equation by the implicit function theorem, and not from its iterations. They go to all
-    parameters, and to what ``residual`` captured; what the solver alone reads (a tolerance, a first
-    guess) has none.
+    The derivatives of the solver, in all modes and up to the fourth order, follow from the equation
+    by the implicit function theorem, and not from its iterations. They go to all parameters, and to
+    what ``residual`` captured; what the solver alone reads (a tolerance, a first guess) has none.
 
-    The type of ``y`` is found by compiling the solver. ``returns``, an example of a result such as
-    ``0.0`` or ``np.empty(0)``, tells it; then the solver is called as it is, whatever it is made
-    of. ``rtol`` is how far the next step of Newton's method may lead from ``y``, relative to it:
-    where it leads farther, the derivative is a ValueError. Where the equation does not determine
-    ``y`` it is a LinAlgError, or infinite.
+    Parameters:
+        residual (callable): ``residual(y, *params)`` has the shape of ``y``.
+        rtol (float): How far the next step of Newton's method may lead from ``y``, relative to it.
+        returns: An example of a result such as ``0.0`` or ``np.empty(0)``, which tells the type of
+            ``y``; then the solver is called as it is, whatever it is made of. By default the type
+            is found by compiling the solver.
+
+    Returns:
+        callable: A decorator for a function that takes ``params``, by position, and returns ``y``,
+        a number or an array.
+
+    Raises:
+        ValueError: By derivatives, where the next step of Newton's method leads farther than
+            ``rtol``.
+        LinAlgError: By derivatives, where the equation does not determine ``y``; or they are
+            infinite.
+
+    Example:
+        >>> import math
+        >>> from adcompiler import grad, implicit
+        >>> @implicit(lambda y, p: y * y - p, returns=0.0)
+        ... def square_root(p):
+        ...     return math.sqrt(p)
+        >>> grad(lambda p: square_root(p))(4.0)
+        0.25
     """
 
     if returns is not None and np.asarray(returns).dtype.kind not in "fc":

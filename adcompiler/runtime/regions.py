@@ -15,7 +15,19 @@ class ContextError(ADError, RuntimeError):
 
 
 def stop_gradient(x: Any) -> Any:
-    """Return ``x`` as a value that carries no derivative: a copy, of arrays and containers."""
+    """Return ``x`` as a value that carries no derivative.
+
+    Parameters:
+        x: A number, an array, or a container of these.
+
+    Returns:
+        The same; a copy, of arrays and containers.
+
+    Example:
+        >>> from adcompiler import grad, stop_gradient
+        >>> grad(lambda x: x * stop_gradient(x))(3.0)
+        3.0
+    """
     return own(x)
 
 
@@ -33,6 +45,18 @@ def no_grad() -> Undifferentiated:
 
     Values computed in the block count as constants, also after it. Has to stand in the ``with``
     statement itself.
+
+    Returns:
+        A context manager, which does nothing where no derivative is taken.
+
+    Example:
+        >>> from adcompiler import grad, no_grad
+        >>> def scaled(x):
+        ...     with no_grad():
+        ...         scale = x * x
+        ...     return scale * x
+        >>> grad(scaled)(3.0)
+        9.0
     """
     return Undifferentiated()
 

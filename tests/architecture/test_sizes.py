@@ -13,7 +13,8 @@ LIMITS = {"lines of file": 500, "lines of function": 60, "methods of class": 25}
 def measured(text: str) -> Iterator[tuple[str, str, int]]:
     """Yield the name, what is counted and the count of a file, its functions and classes.
 
-    The file itself has no name; what is inside a class or function has its dotted name.
+    The file itself has no name; what is inside a class or function has its dotted name. Docstrings
+    of functions do not count: they are read without the code.
     """
     yield "", "lines of file", text.count("\n")
 
@@ -30,7 +31,11 @@ def measured(text: str) -> Iterator[tuple[str, str, int]]:
                 yield name, "methods of class", len(methods)
             else:
                 assert child.end_lineno is not None
-                yield name, "lines of function", child.end_lineno - child.lineno + 1
+                first = child.body[0]
+                told = ast.get_docstring(child) is not None and first.end_lineno is not None
+                documentation = first.end_lineno - first.lineno + 1 if told else 0
+                lines = child.end_lineno - child.lineno + 1 - documentation
+                yield name, "lines of function", lines
             yield from inside(child, name)
 
     yield from inside(ast.parse(text), "")
@@ -77,5 +82,7 @@ def test_each_limit_is_one() -> None:
     methods = "".join(f"    def f{i}(self): ...\n" for i in range(26))
     text = f"def long():\n{lines}class Large:\n{methods}class Small:\n    def f(self):\n{lines}"
     assert too_large("a.py", text) == {"a.py long": 61, "a.py Large": 26, "a.py Small.f": 61}
+    documented = 'def long():\n        """One.\n\n        Two.\n        """\n' + lines
+    assert too_large("a.py", documented) == {"a.py long": 61}
     assert too_large("a.py", "\n" * 501) == {"a.py": 501}
     assert too_large("a.py", "\n" * 500) == {}

@@ -129,13 +129,28 @@ def indicators(colors: np.ndarray, start: int, stop: int, dtype: Any) -> np.ndar
 
 
 def color(pattern: Any, kind: str = "column", order: str = "smallest_last") -> Coloring:
-    """Color a pattern: a dense or ``scipy.sparse`` matrix of which the nonzeros count.
+    """Color a pattern: columns or rows of one color share no nonzero that has to be told apart.
 
-    ``kind`` is one of ``column``, ``row``, ``bidirectional``, ``star`` and ``acyclic``; the last
-    two are for symmetric patterns. ``order`` says in which order the greedy algorithm visits
-    columns: ``natural``, ``largest_first`` (by decreasing degree), ``smallest_last`` or
-    ``incidence_degree`` (after as many colored neighbours as possible). Raises ValueError for
-    other words, and for a pattern that is not symmetric where it has to be.
+    Parameters:
+        pattern: A dense or ``scipy.sparse`` matrix of which the nonzeros count.
+        kind (str): ``"column"``, ``"row"``, ``"bidirectional"``, ``"star"`` or ``"acyclic"``; the
+            last two are for symmetric patterns.
+        order (str): In which order the greedy algorithm visits columns: ``"natural"``,
+            ``"largest_first"`` (by decreasing degree), ``"smallest_last"`` or
+            ``"incidence_degree"`` (after as many colored neighbours as possible).
+
+    Returns:
+        Coloring: The colors, and how entries are read from compressed derivatives; ``count`` is how
+        many colors there are.
+
+    Raises:
+        ValueError: For other words, and for a pattern that is not symmetric where it has to be.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import color
+        >>> color(np.eye(5) + np.eye(5, k=1)).count
+        2
     """
     if kind not in KINDS:
         raise ValueError(f"kind is one of {', '.join(KINDS)}, not {kind!r}")

@@ -33,10 +33,20 @@ from adcompiler.structs import dataclass
 class Global:
     """Patterns that hold for all values.
 
-    ``pattern`` is how tracers keep sets of columns: "bitset", "set" or "packed". With ``shared``
-    all nonlinear operations count in a Hessian. ``tracers`` says whether the function is run on
-    tracers: by default only if it cannot be compiled since source text is not available.
-    Raises ValueError for another ``pattern``.
+    Parameters:
+        pattern (str): How tracers keep sets of columns: ``"bitset"``, ``"set"`` or ``"packed"``.
+        shared (bool): All nonlinear operations count in a Hessian.
+        tracers (bool): Whether the function is run on tracers: by default only if it cannot be
+            compiled since source text is not available.
+
+    Raises:
+        ValueError: For another ``pattern``.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import Global, jacobian_sparsity
+        >>> jacobian_sparsity(lambda x: np.maximum(x, 2.0), np.ones(2), detector=Global()).nnz
+        2
     """
 
     pattern: str = "bitset"
@@ -51,7 +61,20 @@ class Global:
 
 @dataclass(frozen=True, slots=True)
 class Local(Global):
-    """Patterns that hold at the given values; the fields are those of ``Global``."""
+    """Patterns that hold at the given values.
+
+    Parameters:
+        pattern, shared, tracers: As for ``Global``.
+
+    Raises:
+        ValueError: For another ``pattern``.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler import Local, jacobian_sparsity
+        >>> jacobian_sparsity(lambda x: np.maximum(x, 2.0), np.ones(2), detector=Local()).nnz
+        0
+    """
 
     mode = "local"
 
