@@ -15,6 +15,7 @@ from typing import Any
 from adcompiler.analyses.purity import Purity, checks, is_destructive
 from adcompiler.backends.python.held_bytes import held_bytes
 from adcompiler.backends.python.module import module_tree
+from adcompiler.backends.python.outer_products import with_outer_products_together
 from adcompiler.backends.python.printer.source import emit_source
 from adcompiler.budget import Budget
 from adcompiler.compile.applied import applied, types_of
@@ -288,7 +289,9 @@ def all_stages(request: Request) -> Iterator[Result]:
     yield "optimise", unit, verified(product.functions, unit)
 
     reached("writing", SHARES[3])
-    tree, bound, lowerings = module_tree(product, unit, request.parameters)
+    written = replace(product, functions=[
+        with_outer_products_together(function, unit) for function in product.functions])
+    tree, bound, lowerings = module_tree(written, unit, request.parameters)
     text = emit_source(tree)
     mode = MODES[request.mode]
     is_joint = mode.is_reverse and not (mode.halves or mode.seeds or mode.operator)

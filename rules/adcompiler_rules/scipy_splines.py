@@ -143,8 +143,8 @@ def affine_places_rule(matrix, offset, shape, ndim):
     def affine_places_pullback(dplaces):
         dmatrix, doffset = affine_adjoint(dplaces, np.shape(matrix))
         if np.ndim(matrix) == 2 and np.shape(matrix)[1] == ndim + 1:
-            dlast = np.zeros(np.shape(matrix))
-            dlast[:ndim, ndim] = doffset
+            column = np.eye(np.shape(matrix)[0], ndim) @ doffset
+            dlast = column[:, None] * (np.arange(ndim + 1) == ndim)
             return like(dmatrix + dlast, matrix), project(0.0 * doffset, offset)
         return like(dmatrix, matrix), project(doffset, offset)
 

@@ -31,10 +31,10 @@ class FunctionLowering(UpdateLowering):
 
     def __init__(
         self, function: Function, unit: Unit, references: References, purity: Purity,
-        keeps_parameters: bool = False,
+        keeps_parameters: bool = False, sums_in_place: bool = True,
     ) -> None:
         super().__init__(function, unit, references, purity, keeps_parameters)
-        self.sums = SumsInPlace(function, unit, self.fusion)
+        self.sums = SumsInPlace(function, unit, self.fusion, sums_in_place)
         self.read_unbound = read_unbound(function.body, self.hands_on)
         self.marked_unbound = marked_unbound(function.body)
         self.out: list[ast.stmt] = []

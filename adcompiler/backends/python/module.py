@@ -34,8 +34,11 @@ def emit_module(
 def emit_with_origins(
     product: Product, unit: Unit
 ) -> tuple[str, dict[str, Any], dict[int, Origin]]:
-    """As ``emit_module``; the third result tells what the lines of the text are emitted for."""
-    tree, bound, _ = module_tree(product, unit, ())
+    """As ``emit_module``, of text that is compiled again, where each write is followed.
+
+    The third result tells what the lines of the text are emitted for.
+    """
+    tree, bound, _ = module_tree(product, unit, (), is_read_again=True)
     text = emit_source(tree)
     return text, bound, lines_below(text, list(origins_in(tree)))
 
@@ -49,7 +52,7 @@ def origins_in(node: ast.AST) -> Iterator[Origin]:
 
 
 def module_tree(
-    product: Product, unit: Unit, parameters: Sequence[Parameter]
+    product: Product, unit: Unit, parameters: Sequence[Parameter], is_read_again: bool = False
 ) -> tuple[ast.Module, dict[str, Any], list[FunctionLowering]]:
     """Return the tree of a module with the functions of ``product``, and its bound values.
 
@@ -58,7 +61,8 @@ def module_tree(
     references = References(unit)
     purity = Purity(unit.type, unit.definition)
     lowerings = [
-        FunctionLowering(f, unit, references, purity, keeps_parameters=f is product.functions[0])
+        FunctionLowering(
+            f, unit, references, purity, f is product.functions[0], not is_read_again)
         for f in product.functions
     ]
     for lowering in lowerings:

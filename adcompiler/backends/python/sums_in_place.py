@@ -97,12 +97,16 @@ class SumsInPlace:
     ``moved`` are copies, each with the array that it is a copy of, and may be.
     """
 
-    def __init__(self, function: Function, unit: Unit, fusion: Fusion) -> None:
+    def __init__(
+        self, function: Function, unit: Unit, fusion: Fusion, wanted: bool = True
+    ) -> None:
         self.unit = unit
         self.fusion = fusion
         self.into: dict[Var, Var] = {}
         self.moved: dict[Var, Var] = {}
         self.uses: dict[Block, LastUses] = {}
+        if not wanted:
+            return
         self.block(function.body, set())
         for statement in walk(function.body):
             if not isinstance(statement, If | Loop):

@@ -32,15 +32,18 @@ def rnn_grad(W, U, b, inputs):
     # reverse of rnn.py:8
     h_bar = h_1 + h_1
     # reverse of rnn.py:6
-    b_bar = np.zeros_like(b)
-    U_bar = np.zeros_like(U)
-    W_bar = np.zeros_like(W)
+    products = []
+    xs = []
+    hs = []
     for (h, h_1), x in zip(reversed(tape), reversed(inputs)):
+        xs.append(x)
+        hs.append(h_1)
         # reverse of rnn.py:7
         total_bar = h_bar * (1.0 - h * h)
-        b_bar += total_bar
-        item = total_bar[..., np.newaxis]
-        U_bar += item * x
+        products.append(total_bar)
         h_bar = W.T @ total_bar
-        W_bar += item * h_1
+    products_as_rows = np.reshape(np.array(products), (len(products), b.shape[0]))
+    b_bar = np.sum(products_as_rows, axis=0)
+    U_bar = products_as_rows.T @ np.reshape(np.array(xs), (len(xs), U.shape[1]))
+    W_bar = products_as_rows.T @ np.reshape(np.array(hs), (len(hs), W.shape[1]))
     return W_bar, U_bar, b_bar
