@@ -52,6 +52,7 @@ def without_needless_marks(block: Block, purity: Purity) -> Block:
     """
     if not any(marked(statement) is not None for statement in walk(block)):
         return block
+    block = without_reads_before_writes(block, purity)
     bare = dead_code(without_marks(block, None), purity)
     needed = set(bare.yields)
     for statement in walk(bare):
@@ -59,6 +60,38 @@ def without_needless_marks(block: Block, purity: Purity) -> Block:
         for inner in blocks_of(statement):
             needed.update(inner.yields)
     return without_marks(block, needed)
+
+
+def without_reads_before_writes(block: Block, purity: Purity) -> Block:
+    """Return ``block`` without the marks of elements of arrays that it goes on to write.
+
+    ``a[i] += b / c`` reads ``a[i]`` before it divides; the write raises for the same subscript.
+    """
+    kept: list[Statement] = []
+    awaited: dict[tuple[Atom, Atom], int] = {}
+    read: dict[Atom, tuple[Atom, Atom]] = {}
+    for statement in (with_blocks(
+        one, lambda inner: without_reads_before_writes(inner, purity)) for one in block.statements
+    ):
+        value = marked(statement)
+        if value in read:
+            awaited[read[value]] = len(kept)
+        match statement:
+            case Let(_, Update(obj, (Step(kind="item", args=(at,)),))) if (obj, at) in awaited:
+                del kept[awaited.pop((obj, at))]
+                awaited.clear()
+            case Let(target, Item(Var() as obj, index)) if (
+                isinstance(purity.type_of(obj), t.Array)
+            ):
+                read[target] = obj, index
+            case Let(_, rhs) if purity.is_pure(rhs) and not isinstance(rhs, Update):
+                pass
+            case _ if value is None:
+                awaited.clear()
+        kept.append(statement)
+    if len(kept) == len(block.statements) and all(map(operator.is_, kept, block.statements)):
+        return block
+    return altered(block, statements=tuple(kept))
 
 
 def without_marks(block: Block, needed: set[Atom] | None) -> Block:

@@ -81,21 +81,25 @@ class OuterProducts:
         sums = {place: products for place, products in sums.items() if all(
             one.row or (one.column in columns and stays(one.column)) for one in products)}
         kept: dict[tuple[Var, Var | None], Var] = {}
+        lists: dict[tuple[Var, Var | None], Var] = {}
         copies: dict[Var, list[Statement]] = {}
         origins = {one.target: one.origin for one in loop.body.statements if isinstance(one, Let)}
-        for product in (one for products in sums.values() for one in products):
-            for vector in (product.column, product.row):
+        of_matrices = sorted(
+            ((k, one) for k, products in sums.items() for one in products),
+            key=lambda pair: pair[1].row is None)
+        for place, product in of_matrices:
+            for vector, part in ((product.column, "columns"), (product.row, "rows")):
                 if vector is None or vector_key(stays, product, vector) in kept:
                     continue
-                found = vector
+                key, found = vector_key(stays, product, vector), vector
+                lists[key] = self.list_of(vector, f"{loop.results[place].name}_{part}")
                 if not stays(vector):
                     found = Var(vector.name, vector.temporary)
                     rhs = Call(Const(np.copy), (vector,))
                     self.unit.record(found, rhs, self.unit.type(vector))
                     copies.setdefault(product.target, []).append(
                         Let(found, rhs, origins[product.target]))
-                kept[vector_key(stays, product, vector)] = found
-        lists = {key: self.list_of(vector) for key, vector in kept.items()}
+                kept[key] = found
         places = [k for k in range(len(loop.params)) if k not in sums]
         yields, carried = loop.body.yields, len(loop.params)
         statements = [one for statement in loop.body.statements for one in (
@@ -263,9 +267,13 @@ class OuterProducts:
             self.unit.type(other) == self.unit.type(param)
             and self.unit.shape(other) == self.unit.shape(param) for other in others)
 
-    def list_of(self, vector: Var) -> Var:
-        """Return a variable for the list of all vectors that a loop makes as ``vector``."""
-        found = Var(f"{vector.name}s")
+    def list_of(self, vector: Var, name: str) -> Var:
+        """Return a variable for the list of all vectors that a loop makes as ``vector``.
+
+        ``name`` is for those that have no name of the user's.
+        """
+        shown = self.unit.naming.names.get(vector, vector.name)
+        found = Var(name if vector.temporary else f"{shown}s")
         self.unit.set_type(found, t.List(self.unit.type(vector)), True)
         return found
 

@@ -37,16 +37,16 @@ def loss_grad(layer, xs):
     tanh_tape = [np.tanh(w @ x + b) for x in xs]
 
     # reverse of dataclass_model.py:18
-    differences = []
+    w_bar_columns = []
     xs_1 = []
     for tanh, x in zip(reversed(tanh_tape), reversed(xs)):
         xs_1.append(x)
         # reverse of dataclass_model.py:19
         difference = 1.0 - tanh * tanh
-        differences.append(difference)
-    differences_as_rows = np.reshape(np.array(differences), (len(differences), b.shape[0]))
-    b_bar = np.sum(differences_as_rows, axis=0)
-    w_bar = differences_as_rows.T @ np.reshape(np.array(xs_1), (len(xs_1), w.shape[1]))
+        w_bar_columns.append(difference)
+    w_bar_columns_as_rows = np.reshape(np.array(w_bar_columns), (len(w_bar_columns), b.shape[0]))
+    b_bar = np.sum(w_bar_columns_as_rows, axis=0)
+    w_bar = w_bar_columns_as_rows.T @ np.reshape(np.array(xs_1), (len(xs_1), w.shape[1]))
     # reverse of dataclass_model.py:16
     layer_bar = record(w=w_bar, b=b_bar, name=None)
     layer_bar = as_gradient(layer_bar, layer)

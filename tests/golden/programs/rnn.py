@@ -32,7 +32,7 @@ def rnn_grad(W, U, b, inputs):
     # reverse of rnn.py:8
     h_bar = h_1 + h_1
     # reverse of rnn.py:6
-    products = []
+    U_bar_columns = []
     xs = []
     hs = []
     for (h, h_1), x in zip(reversed(tape), reversed(inputs)):
@@ -40,10 +40,10 @@ def rnn_grad(W, U, b, inputs):
         hs.append(h_1)
         # reverse of rnn.py:7
         total_bar = h_bar * (1.0 - h * h)
-        products.append(total_bar)
+        U_bar_columns.append(total_bar)
         h_bar = W.T @ total_bar
-    products_as_rows = np.reshape(np.array(products), (len(products), b.shape[0]))
-    b_bar = np.sum(products_as_rows, axis=0)
-    U_bar = products_as_rows.T @ np.reshape(np.array(xs), (len(xs), U.shape[1]))
-    W_bar = products_as_rows.T @ np.reshape(np.array(hs), (len(hs), W.shape[1]))
+    U_bar_columns_as_rows = np.reshape(np.array(U_bar_columns), (len(U_bar_columns), b.shape[0]))
+    b_bar = np.sum(U_bar_columns_as_rows, axis=0)
+    U_bar = U_bar_columns_as_rows.T @ np.reshape(np.array(xs), (len(xs), U.shape[1]))
+    W_bar = U_bar_columns_as_rows.T @ np.reshape(np.array(hs), (len(hs), W.shape[1]))
     return W_bar, U_bar, b_bar
