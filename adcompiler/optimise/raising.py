@@ -68,26 +68,29 @@ def without_reads_before_writes(block: Block, purity: Purity) -> Block:
     ``a[i] += b / c`` reads ``a[i]`` before it divides; the write raises for the same subscript.
     """
     kept: list[Statement] = []
-    awaited: dict[tuple[Atom, Atom], int] = {}
-    read: dict[Atom, tuple[Atom, Atom]] = {}
+    awaited: list[tuple[int, Item]] = []
+    read: dict[Atom, Item] = {}
     for statement in (with_blocks(
         one, lambda inner: without_reads_before_writes(inner, purity)) for one in block.statements
     ):
         value = marked(statement)
-        if value in read:
-            awaited[read[value]] = len(kept)
+        if isinstance(value, Var) and value in read:
+            awaited.append((len(kept), read[value]))
         match statement:
-            case Let(_, Update(obj, (Step(kind="item", args=(at,)),))) if (obj, at) in awaited:
-                del kept[awaited.pop((obj, at))]
-                awaited.clear()
-            case Let(target, Item(Var() as obj, index)) if (
+            case Let(_, Update(obj, (Step(kind="item", args=(index,)),))):
+                for place, item in awaited:
+                    if item.obj is obj and item.index is index:
+                        del kept[place]
+                        break
+                awaited = []
+            case Let(target, Item(Var() as obj) as item) if (
                 isinstance(purity.type_of(obj), t.Array)
             ):
-                read[target] = obj, index
-            case Let(_, rhs) if purity.is_pure(rhs) and not isinstance(rhs, Update):
+                read[target] = item
+            case Let(_, rhs) if purity.is_pure(rhs):
                 pass
             case _ if value is None:
-                awaited.clear()
+                awaited = []
         kept.append(statement)
     if len(kept) == len(block.statements) and all(map(operator.is_, kept, block.statements)):
         return block

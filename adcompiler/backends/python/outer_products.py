@@ -246,8 +246,8 @@ class OuterProducts:
     ) -> Var | None:
         """Return the vector of which an atom is a column or row, by one of some subscripts."""
         match made.get(atom) if isinstance(atom, Var) else None:
-            case Item(Var() as vector, Const(index)) if (
-                index in subscripts and self.ndim(vector) == 1
+            case Item(Var() as vector, Const(tuple() as index)) if self.ndim(vector) == 1 and any(
+                len(index) == len(form) and all(map(is_part, index, form)) for form in subscripts
             ):
                 return vector
         return None
@@ -285,6 +285,12 @@ class OuterProducts:
         self.unit.record(var, rhs, type_)
         out.append(Let(var, rhs, loop.origin))
         return var
+
+
+def is_part(one: Any, other: Any) -> bool:
+    """Say whether parts of subscripts are the same: None, an ellipsis, or ``:``."""
+    return one is other or (type(one) is type(other) is slice and all(
+        end is None for end in (one.start, one.stop, one.step)))
 
 
 def vector_key(stays: Stays, product: Product, vector: Var) -> tuple[Var, Var | None]:

@@ -108,9 +108,10 @@ def call_python(
 
 def is_called_as_it_stands(s: Writer, func: Const, values: list[Atom]) -> bool:
     """Say whether a function is called, and not opened, by what it is about and is given."""
-    function, varies = func.value, any(t.may_vary(s.unit.type(value)) for value in values)
-    return is_foreign(function) or (works_on_programs(function) and not varies) or (
-        tells(function) and not may_keep_told(s, func, values))
+    function = func.value
+    return is_foreign(function) or (
+        works_on_programs(function) and not any(t.may_vary(s.unit.type(a)) for a in values)
+    ) or (tells(function) and not may_keep_told(s, func, values))
 
 
 def static_before(
