@@ -19,6 +19,7 @@ REASONS = {
     "backends/python/lifetimes.py": (5, "what is read after each of them, and names of exceptions"),
     "backends/python/lower.py": (5, "each kind is a statement of Python"),
     "backends/python/unbound.py": (1, "what loops collect is read later"),
+    "backends/python/outer_products.py": (1, "loops add up; what they hand on is asked by edges"),
     "backends/python/sums_in_place.py": (5, "iterations and arms hand on arrays of their own"),
     "batching/batcher.py": (1, "a loop over seeds, others take none"),
     "batching/examples.py": (1, "handlers of exceptions and contexts are run one by one"),

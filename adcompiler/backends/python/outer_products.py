@@ -18,10 +18,10 @@ from adcompiler.analyses.purity import Purity, checks
 from adcompiler.analyses.storage import Sharing, is_mutable, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, Function, If, Item, Let, Loop, Pack, Region, Rhs,
+    Atom, Attribute, Block, Call, Const, Do, Function, Item, Let, Loop, Pack, Region, Rhs,
     Statement, Var, unstar,
 )
-from adcompiler.ir.visit import count_uses, definitions, used, walk, with_blocks
+from adcompiler.ir.visit import count_uses, definitions, loops_in, used, walk, with_blocks
 from adcompiler.ops.queries import meaning
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.structs import dataclass
@@ -34,7 +34,7 @@ ROWS = ((Ellipsis, None, slice(None)), (None, slice(None)), (None, Ellipsis))
 
 def with_outer_products_together(function: Function, unit: Unit) -> Function:
     """Return a function whose loops add up no outer products where they can do without."""
-    if not any(isinstance(one, Loop) and len(one.params) for one in walk(function.body)):
+    if not any(loop.params for loop in loops_in(function.body)):
         return function
     together = OuterProducts(function, unit)
     body = together.block(function.body)
@@ -62,12 +62,11 @@ class OuterProducts:
         self.found = False
 
     def block(self, block: Block) -> Block:
-        """Return a block with its loops rewritten, those inside of loops and branches first."""
+        """Return a block with its loops rewritten, those inside of regions first."""
         statements: list[Statement] = []
         for statement in block.statements:
-            if isinstance(statement, Loop | If):
-                statement = with_blocks(statement, self.block)
-            statements += self.loop(statement) if isinstance(statement, Loop) else [statement]
+            inner = with_blocks(statement, self.block)
+            statements += self.loop(inner) if isinstance(inner, Loop) else [inner]
         return replace(block, statements=tuple(statements))
 
     def loop(self, loop: Loop) -> list[Statement]:
