@@ -81,8 +81,8 @@ class Loops(Machine):
             return self.refusing(key, "they are given something else than numbers and arrays")
         try:
             return self.deep_or_not(lambda: self.compiled(key))  # type: ignore[no-any-return]
-        except TRANSIENT:
-            raise
+        except TRANSIENT as error:
+            raise MemoryError(str(error)) from error  # in this call Python answers
         except Exception as error:
             return self.refusing(key, reason_of(error))
 

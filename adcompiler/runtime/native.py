@@ -104,16 +104,16 @@ def stack_address() -> int:
 def refusals(optional: bool = False) -> tuple[type[Exception], ...]:
     """Return what calls of loops raise where Python is to answer: memory is short, for one.
 
-    Integers of a list may be too large for 64 bits; the directory for machine code may be one that
-    cannot be written. What loops compute raises nothing; those that cannot be compiled raise
-    NotCompiledError, which is among these where loops are ``optional``.
+    Integers of a list may be too large for 64 bits. What loops compute raises nothing; handlers of
+    signals may raise anything else. Loops that cannot be compiled raise NotCompiledError, which is
+    among these where they are ``optional``.
     """
     if optional:
         return (*refusals(), NotCompiledError)
     if not has_compiler():
         # Python raises in a loop before the test behind that is reached
         return (MemoryError, ArithmeticError, ValueError, RecursionError)
-    return (MemoryError, OverflowError, OSError)
+    return (MemoryError, OverflowError)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,13 @@ from collections.abc import Sequence
 from adcompiler.backends.native.emit.arrays import Array
 from adcompiler.backends.native.emit.calls import Calls
 from adcompiler.backends.native.emit.expressions import Expressions
-from adcompiler.backends.native.emit.functions import Frame, Value
+from adcompiler.backends.native.emit.functions import DONE, RAISED, Frame, Value
 from adcompiler.backends.native.emit.types import HELD, NotEmitted, dotted, gives_up
 from adcompiler.backends.native.loops import INT
+
+OF_WHILE, OF_FLAT, OF_NESTS = 256, 65536, (16, 4)
+"""After how many iterations loops ask for signals: a `while`, a loop that holds no other, one that
+holds a loop, or loops that hold loops. That costs about 5 ns."""
 
 
 class Statements:
@@ -133,7 +137,12 @@ class Statements:
         """Write a loop that goes on while a test holds."""
         code = self.code
         head, inner, done = (code.fresh(one) for one in ("while", "body", "done"))
+        times = code.slot("i64", "times", "0")
         code.start(head)
+        if self.frame.is_outermost:
+            more = code.op(f"add i64 {code.load('i64', times)}, 1")
+            code.store("i64", more, times)
+            self.ask_for_signals(f"and i64 {more}, {OF_WHILE - 1}")
         holds = self.expressions.truth(test)
         self.frame.end_statement()
         code.branch(holds, inner, done)
@@ -171,11 +180,21 @@ class Statements:
             raise NotEmitted("the variable of a loop is a float elsewhere")
         head, inner, more, done = (code.fresh(one) for one in ("for", "body", "next", "done"))
         code.store("i64", start, counter)
+        sign, end, over = "sgt" if step.startswith("-") else "slt", stop, done
+        asks = frame.is_outermost and not self.loops
+        depth = depth_of(body)
+        if asks and not depth and step in ("1", "-1"):
+            block, over = code.fresh("block"), code.fresh("block_done")
+            code.start(block)
+            last = code.op(f"add i64 {code.load('i64', counter)}, {int(step) * OF_FLAT}")
+            nearer = "smin" if step == "1" else "smax"
+            end = code.op(f"call i64 @llvm.{nearer}.i64(i64 {last}, i64 {stop})")
         code.start(head)
         at = code.load("i64", counter)
-        sign = "sgt" if step.startswith("-") else "slt"
-        code.branch(code.op(f"icmp {sign} i64 {at}, {stop}"), inner, done)
+        code.branch(code.op(f"icmp {sign} i64 {at}, {end}"), inner, over)
         code.start(inner)
+        if asks and depth:
+            self.ask_for_signals(f"and i64 {at}, {OF_NESTS[min(depth, 2) - 1] - 1}")
         code.store(HELD[INT], at, variable.name)
         self.inside(body, more, done)
         code.start(more)
@@ -183,7 +202,27 @@ class Statements:
         safe = "nsw " if step in ("1", "-1") else ""
         code.store("i64", code.op(f"add {safe}i64 {code.load('i64', counter)}, {step}"), counter)
         code.jump(head)
+        if end != stop:
+            code.start(over)
+            some = code.fresh("some_left")
+            code.branch(code.op(f"icmp {sign} i64 {code.load('i64', counter)}, {stop}"), some, done)
+            code.start(some)
+            self.ask_for_signals("")
+            code.jump(block)
         code.start(done)
+
+    def ask_for_signals(self, test: str) -> None:
+        """Let Python handle signals where an integer is zero; end where that raises."""
+        code = self.code
+        ask, going_on = code.fresh("ask"), code.fresh("going_on")
+        if test:
+            code.branch(code.op(f"icmp eq i64 {code.op(test)}, 0"), ask, going_on, rare=True)
+            code.start(ask)
+        raised = code.op("call i32 @PyErr_CheckSignals()")
+        code.store("i32", code.op(f"select i1 {code.op(f'icmp ne i32 {raised}, 0')}, "
+                                  f"i32 {RAISED}, i32 {DONE}"), self.frame.status)
+        code.branch(code.op(f"icmp ne i32 {raised}, 0"), "exit", going_on, rare=True)
+        code.start(going_on)
 
     def blocks(self, name: str, count: str, body: Sequence[ast.stmt]) -> None:
         """Write a loop over those of the blocks of a job that no other thread has taken."""
@@ -197,3 +236,11 @@ class Statements:
         self.inside(body, again, done)
         code.jump(again)
         code.start(done)
+
+
+def depth_of(body: Sequence[ast.stmt]) -> int:
+    """Return how many loops stand inside of one another in statements."""
+    return max((
+        depth_of(getattr(one, field, ())) + (
+            field == "body" and isinstance(one, (ast.For, ast.While)))
+        for one in body for field in ("body", "orelse")), default=0)
