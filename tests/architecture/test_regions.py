@@ -14,6 +14,7 @@ REASONS = {
     "analyses/stale.py": (3, "a loop hands its first values to its parameters"),
     "backends/native/lowering.py": (3, "each kind is written in its own way"),
     "backends/native/regions.py": (2, "an object stays one in a loop and in all arms"),
+    "backends/native/uses.py": (1, "branches ask of their conditions whether they are true"),
     "backends/python/fusion.py": (6, "conditional expressions, comprehensions, and the rest"),
     "backends/python/held_bytes.py": (3, "loops hand on arrays, and keep some in tapes"),
     "backends/python/lifetimes.py": (5, "what is read after each of them, and names of exceptions"),

@@ -27,7 +27,9 @@ from adcompiler.backends.native.scalars import NOTHING, TABLE, product
 from adcompiler.backends.native.singles import check_precisions, computed_in, concerns, is_weak
 from adcompiler.backends.native.structure import STRUCTURE, key_of, keyed, with_part
 from adcompiler.backends.native.tapes import Tapes, constant
-from adcompiler.backends.native.uses import makers, read_whole, readers_of, told_apart, used_once
+from adcompiler.backends.native.uses import (
+    makers, read_whole, readers_of, tested, told_apart, used_once,
+)
 from adcompiler.backends.native.values import (
     LENGTH, UNSET, Backwards, Buffer, Declined, Fused, Kept, Keyed, Known, Num, Record,
     Rows, Several, Span, literal,
@@ -86,6 +88,7 @@ class Lowering:
         self.uses: dict[Var, int] = {}
         self.whole: set[Var] = set()
         self.makers: dict[Var, tuple[Statement, int]] = {}
+        self.tested = tested([function.body for function in functions])
         several: set[Var] = set()
         for function in functions:  # what one saves for another is a variable of both
             once, uses = used_once(function.body), count_uses(function.body)

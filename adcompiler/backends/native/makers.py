@@ -51,6 +51,8 @@ def filled(name: str) -> Write:
         shape, _ = options(name, args, named, "shape dtype")
         fill = PREFIXES[name]
         value = None if fill is None else Num(Number(fill), INT, 1)
+        if shape == Several(()) and value is not None and made_as(type_, name) == FLOAT:
+            return arrays.w.as_float(value)  # what takes a number takes it, nothing else does
         return of_shape(arrays, arrays.lengths(shape), value, type_, name)
 
     return write
@@ -424,17 +426,37 @@ def flattened(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.T
 
 def differences(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.diff`` of an array of one axis."""
-    (of,) = options("diff", args, named, "a")
+    of, _, _, before, after = options("diff", args, named, "a n axis prepend append")
     of = floats(of, "diff")
-    if of.ndim != 1:
+    if of.ndim != 1 or len(args) > 1 or not {*named} <= {"prepend", "append"}:
         raise Declined("`diff` along an axis")
     w = arrays.w
+    if named:
+        return differences_between(arrays, of, before, after)
     less = w.assign("length", Binary("-", of.shape[0], ONE))
     length = w.assign("length", Choose(Binary(">", less, ZERO), less, ZERO))
     new = arrays.new((length,), FLOAT, None)
     with w.over(new.shape) as (i,):
         change = Binary("-", Element(of.name, (Binary("+", i, ONE),)), Element(of.name, (i,)))
         w.write(Store(new.name, (i,), change))
+    return new
+
+
+def differences_between(arrays: Arrays, of: Buffer, before: Any, after: Any) -> Buffer:
+    """Return the differences of numbers, of which others stand before and after the array."""
+    if not isinstance(before, Num) or not isinstance(after, Num):
+        raise Declined("`diff` with options")
+    w, count = arrays.w, of.shape[0]
+    first, last = (w.named("end", w.as_float(one).expr) for one in (before, after))
+    w.leave_if(Binary("<", count, ONE))
+    new = arrays.new((w.assign("length", Binary("+", count, ONE)),), FLOAT, None)
+    w.write(Store(new.name, (ZERO,), Binary("-", Element(of.name, (ZERO,)), first)))
+    with w.over((w.assign("inner", Binary("-", count, ONE)),)) as (i,):
+        after_it = Binary("+", i, ONE)
+        change = Binary("-", Element(of.name, (after_it,)), Element(of.name, (i,)))
+        w.write(Store(new.name, (after_it,), change))
+    at = Binary("-", count, ONE)
+    w.write(Store(new.name, (count,), Binary("-", last, Element(of.name, (at,)))))
     return new
 
 

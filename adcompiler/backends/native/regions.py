@@ -8,7 +8,8 @@ from typing import Any
 from adcompiler.backends.native import lists
 from adcompiler.backends.native.attempts import raised_in
 from adcompiler.backends.native.loops import (
-    ARRAYS, Assign, Binary, Bind, Body, Break, Expr, For, Forever, Leave, Name, Number, Unary, When,
+    ARRAYS, BOOL, Assign, Binary, Bind, Body, Break, Expr, For, Forever, Leave, Name, Number, Unary,
+    When,
 )
 from adcompiler.backends.native.arms import (
     Merging, buffer_is_set, failure_number, is_set, pairs_of, renamed,
@@ -60,8 +61,17 @@ class Regions(Merging):
                 low.values[var] = value
             return
         for var, a, b in zip(node.results, left, right, strict=True):
+            if var in low.tested:
+                a, b = self.as_tests(then, a), self.as_tests(orelse, b)
             hint = low.unit.naming.names.get(var, var.name)
             low.values[var] = self.merged(hint, low.unit.type(var), (then, a), (orelse, b))
+
+    def as_tests(self, body: Body, value: Any) -> Any:
+        """Return a value of an arm as whether it is true: nobody reads what it is."""
+        if not isinstance(value, Num) or value.isset is not None:
+            return value
+        with self.w.inside(body):
+            return Num(truth(self.w, value), BOOL)
 
     # -- loops ---------------------------------------------------------------------------------
 

@@ -174,7 +174,7 @@ def power(w: Writer, a: Num, b: Num) -> Num:
 
 
 def whole_power(w: Writer, a: Num, b: Num) -> Num:
-    """Write ``a ** b`` of integers: small powers, and those of -1; others may be floats."""
+    """Write ``a ** b`` of integers: small ones, and those of -1, 2, 4, 8."""
     match a.expr, b.expr:
         case _, Number(1 | 2 | 3 | 4 as times):
             base = Num(w.named("base", a.expr), INT, a.bound)
@@ -187,6 +187,9 @@ def whole_power(w: Writer, a: Num, b: Num) -> Num:
             w.leave_if(Binary("<", exponent, Number(0)))
             odd = Binary("!=", Binary("%", exponent, Number(2)), Number(0))
             return Num(Choose(odd, Number(-1), Number(1)), INT, 1)
+        case Number(int() as base), _ if base > 1 and base.bit_count() == 1:
+            places = product(w, b, Num(Number(base.bit_length() - 1), INT, base.bit_length()))
+            return shifted("left")(w, Num(Number(1), INT, 1), places)
     raise Declined("a power of integers")
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from adcompiler.backends.native.functions import key_in
 from adcompiler.backends.native.scalars import TABLE
 from adcompiler.backends.native.values import Declined
-from adcompiler.ir.nodes import Block, Call, Const, Let, Region, Statement, Update, Var, unstar
+from adcompiler.ir.nodes import (
+    Block, Call, Const, If, Let, Region, Statement, Update, Var, unstar,
+)
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
 
 
@@ -17,6 +20,29 @@ def readers_of(body: Block) -> dict[Var, Statement]:
     for statement in walk(body):
         found.update((atom, statement) for atom in direct_uses(statement) if isinstance(atom, Var))
     return found
+
+
+def tested(bodies: Sequence[Block]) -> set[Var]:
+    """Return the variables that nothing reads but branches, which ask whether they are true."""
+    conditions, others, given = set[Any](), set[Any](), list[tuple[Any, Var]]()
+    for body in bodies:
+        others |= set(body.yields)
+        for statement in walk(body):
+            read = list(direct_uses(statement))
+            if isinstance(statement, If):
+                read.remove(statement.condition)
+                conditions.add(statement.condition)
+                given += [pair for arm in (statement.then, statement.orelse)
+                          for pair in zip(arm.yields, statement.results, strict=False)]
+            else:
+                read += [atom for block in blocks_of(statement) for atom in block.yields]
+            others |= set(read)
+    before = -1
+    while before != len(others):
+        before = len(others)
+        others |= {atom for atom, result in given if result in others}
+    return {atom for atom in (*conditions, *(result for _, result in given))
+            if isinstance(atom, Var) and atom not in others}
 
 
 def used_once(body: Block) -> set[Var]:
