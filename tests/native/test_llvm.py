@@ -77,12 +77,16 @@ def test_the_text_of_a_loop() -> None:
         '%"total.1" = alloca double', '%"i.1" = alloca i64', '%"i.at.1" = alloca i64']
     body = lines[lines.index("body.1:") : lines.index("next.1:")]
     assert body[1:] == [
-        'store i64 %t.3, ptr %"i.1"', '%t.5 = load double, ptr %"total.1"',
-        '%t.6 = load i64, ptr %"x.n.1"', '%t.7 = load ptr, ptr %"x.1"',
-        '%t.8 = load i64, ptr %"i.1"',
-        "%t.9 = getelementptr inbounds double, ptr %t.7, i64 %t.8",
-        "%t.10 = load double, ptr %t.9, !tbaa !1", "%t.11 = fadd double %t.5, %t.10",
-        'store double %t.11, ptr %"total.1"', "br label %next.1"]
+        'store i64 %t.6, ptr %"i.1"', '%t.8 = load double, ptr %"total.1"',
+        '%t.9 = load i64, ptr %"x.n.1"', '%t.10 = load ptr, ptr %"x.1"',
+        '%t.11 = load i64, ptr %"i.1"',
+        "%t.12 = getelementptr inbounds double, ptr %t.10, i64 %t.11",
+        "%t.13 = load double, ptr %t.12, !tbaa !1", "%t.14 = fadd double %t.8, %t.13",
+        'store double %t.14, ptr %"total.1"', "br label %next.1"]
+    asks = lines[lines.index("block_done.1:") : lines.index("done.1:")]
+    assert asks[2:6] == [
+        "%t.18 = icmp slt i64 %t.17, %t.1", "br i1 %t.18, label %some_left.1, label %done.1",
+        "some_left.1:", "%t.19 = call i32 @PyErr_CheckSignals()"]
     strided = lines_of(text, STRIDED)
     assert sum(" = mul i64" in line for line in strided) == 1
     from_end = lines_of(text.replace("x[i]", "x[-i]"), VECTOR)

@@ -219,9 +219,8 @@ class Statements:
             code.branch(code.op(f"icmp eq i64 {code.op(test)}, 0"), ask, going_on, rare=True)
             code.start(ask)
         raised = code.op("call i32 @PyErr_CheckSignals()")
-        code.store("i32", code.op(f"select i1 {code.op(f'icmp ne i32 {raised}, 0')}, "
-                                  f"i32 {RAISED}, i32 {DONE}"), self.frame.status)
-        code.branch(code.op(f"icmp ne i32 {raised}, 0"), "exit", going_on, rare=True)
+        raised = code.op(f"icmp ne i32 {raised}, 0")
+        self.frame.pass_on(code.op(f"select i1 {raised}, i32 {RAISED}, i32 {DONE}"))
         code.start(going_on)
 
     def blocks(self, name: str, count: str, body: Sequence[ast.stmt]) -> None:
