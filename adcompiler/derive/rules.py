@@ -6,6 +6,7 @@ import builtins
 import functools
 import itertools
 import operator
+import sys
 from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, TypeVar
@@ -432,12 +433,24 @@ def refuse_lost_derivatives(
     wanted = {name.lstrip("*") for name in (*rule.wrt, *rule.templates)}
     for name, atom in by_name.items():
         if name not in wanted and any(map(active, parts_of(s, atom))):
-            function = getattr(rule.function, "__name__", "the function")
+            function, hint = told_of(rule.function)
             s.reject(
-                origin, f"{function}() has no derivative with respect to its argument `{name}`",
-                "pass a value there that does not depend on what is differentiated, or register "
-                "a rule whose wrt= names it", "missing-rule",
+                origin, f"{function} has no derivative with respect to its argument `{name}`",
+                hint, "missing-rule",
             )
+
+
+def told_of(function: Any) -> tuple[str, str]:
+    """Return what messages call a function, and what they say to write instead.
+
+    A module of functions that users do not write has both in ``TOLD_OF``.
+    """
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    name = getattr(function, "__name__", "the function")
+    found: tuple[str, str] = getattr(module, "TOLD_OF", {}).get(name, (
+        f"{name}()", "pass a value there that does not depend on what is differentiated, or "
+        "register a rule whose wrt= names it"))
+    return found
 
 
 def parts_of(s: Specialiser, atom: Atom) -> list[Atom]:

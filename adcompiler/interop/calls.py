@@ -56,17 +56,25 @@ def is_data(value: Any) -> bool:
 
 
 def flatten(
-    tree: Any, is_leaf: Callable[[Any], bool], path: Path = ()
+    tree: Any, is_leaf: Callable[[Any], bool], path: Path = (), inside: tuple[int, ...] = ()
 ) -> Iterator[tuple[Path, Any]]:
-    """Yield the leaves of nested containers with the paths to them."""
+    """Yield the leaves of nested containers with the paths to them.
+
+    ``inside`` are the identities of what is around. TypeError is raised for what holds itself.
+    """
     if is_leaf(tree):
         yield path, tree
-    elif isinstance(tree, (tuple, list)):
-        for i, item in enumerate(tree):
-            yield from flatten(item, is_leaf, (*path, i))
+        return
+    if isinstance(tree, (tuple, list)):
+        parts: dict[Any, Any] = dict(enumerate(tree))
     elif isinstance(tree, dict) or is_data(tree):
-        for key, item in (tree if isinstance(tree, dict) else state_of(tree)).items():
-            yield from flatten(item, is_leaf, (*path, key))
+        parts = tree if isinstance(tree, dict) else state_of(tree)
+    else:
+        return
+    if id(tree) in inside:
+        raise TypeError(f"a {type(tree).__name__} holds itself; give the parts that are needed")
+    for key, item in parts.items():
+        yield from flatten(item, is_leaf, (*path, key), (*inside, id(tree)))
 
 
 def replaced(tree: Any, leaves: dict[Path, Any], path: Path = ()) -> Any:

@@ -16,6 +16,9 @@ from adcompiler.api.grad import grad
 from adcompiler.api.seeds import batched_jvp
 from adcompiler.api.texts import compile_text
 
+REAL = ("derivatives are those of real residuals; put real and imaginary parts side by side, in a "
+        "function for adcompiler.interop.lmfit.residual")
+
 
 def residual(function: Callable[..., Any]) -> Residual:
     """Return ``function``, of a dict of numbers, as a residual of ``lmfit.Parameters``.
@@ -31,6 +34,7 @@ def residual(function: Callable[..., Any]) -> Residual:
 
     Raises:
         ADError: At the first call of ``jacobian``, for what the compiler refuses.
+        TypeError: By ``jacobian``, for complex residuals.
 
     Example:
         >>> import lmfit, numpy as np
@@ -111,9 +115,8 @@ class ModelJacobian:
     def __call__(self, params: Any, data: Any, weights: Any, **kwargs: Any) -> np.ndarray:
         """Return the derivatives of ``(data - model) * weights`` by the parameters that vary."""
         value, along = along_directions(self.model, params, self.directions.of(params), kwargs)
-        if np.iscomplexobj(value) or np.iscomplexobj(data) or np.iscomplexobj(weights):
-            raise TypeError("the derivatives are those of real models; give the residual of real "
-                            "and imaginary parts to adcompiler.interop.lmfit.residual")
+        if np.iscomplexobj(data) or np.iscomplexobj(weights):
+            raise TypeError(REAL)
         found = -along * (1.0 if weights is None else np.asarray(weights))
         return by_rows(np.broadcast_to(found, (len(found), *np.shape(data - value))))
 
@@ -141,6 +144,8 @@ def along_directions(
 
 def by_rows(along: Any) -> np.ndarray:
     """Return derivatives with one row for each number, in place of one for each direction."""
+    if np.iscomplexobj(along):
+        raise TypeError(REAL)
     flat = np.array(along, dtype=float)
     if flat.ndim > 1:
         flat = flat.reshape(len(flat), -1).T

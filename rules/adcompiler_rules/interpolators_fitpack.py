@@ -17,6 +17,7 @@ from adcompiler_rules.kernels.scipy_interpolate import (
     basis_of_splines, fitpack_basis, fitpack_values, interpolating_coefficients, knots_chosen,
     mode_of_slope, smoothed,
 )
+from adcompiler.runtime import stop_gradient
 from adcompiler.runtime.shaping import like
 from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler_rules.interpolators import (
@@ -150,7 +151,8 @@ class Smoothing(Fitted):
             Fitted.__init__(self, knots_chosen(x, k), c, k, ext)
         else:
             table = smoothed(x, y, w, bbox, k, s)
-            Fitted.__init__(self, table[0], table[1], k, ext)
+            knots = stop_gradient(table[0])  # the refusal of ``smoothed`` is enough
+            Fitted.__init__(self, knots, table[1], k, ext)
 
 
 class Interpolated(Smoothing):

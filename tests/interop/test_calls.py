@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import pickle
@@ -104,3 +105,15 @@ def test_pushforwards_of_pullbacks_of_pullbacks() -> None:
         for sign in (1.0, -1.0))
     for one, high, low in zip(along, up, down, strict=True):
         np.testing.assert_allclose(one, (high - low) / (2 * h), rtol=1e-7)
+
+
+@dataclasses.dataclass
+class Node:
+    parent: Any
+
+
+def test_what_holds_itself_is_refused() -> None:
+    node = Node(None)
+    node.parent = {"nodes": [node]}
+    with pytest.raises(TypeError, match="a Node holds itself"):
+        call_of(scaled, (np.ones(2), node), lambda v: isinstance(v, np.ndarray), lambda v: True)

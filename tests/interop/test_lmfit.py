@@ -115,8 +115,10 @@ def test_refusals() -> None:
     with pytest.raises(ADError, match="has no rule"):
         residual(lambda p: opaque(np.array([p["a"]]))).jacobian(named())
     model = lmfit.Model(lambda x, a: np.exp(1j * a * x))
-    with pytest.raises(TypeError, match="real models"):
+    with pytest.raises(TypeError, match="real residuals"):
         model_jacobian(model)(model.make_params(a=1.0), np.ones(61) + 0j, None, x=X)
+    with pytest.raises(TypeError, match="real residuals"):
+        residual(lambda p: np.exp(1j * p["a"] * X)).jacobian(named())
     line = LinearModel()
     with pytest.raises(TypeError, match="beside the parameters"):
         model_jacobian(line)(line.make_params(slope=1.0, intercept=0.0), X, None, x=X, slope=2.0)

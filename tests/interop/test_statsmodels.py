@@ -91,3 +91,22 @@ def test_functions_in_place_of_methods() -> None:
 
     model = Given(COUNTS, X, loglike=log_likelihood)
     np.testing.assert_allclose(model.score(np.zeros(3)), X.T @ (COUNTS - 1.0), rtol=1e-12)
+
+
+class Shaped(Derivatives, GenericLikelihoodModel):
+    """Some of its parameters may be fixed."""
+
+    def loglikeobs(self, params: Any) -> Any:
+        if self.fixed_params is not None:
+            params = self.expandparams(params)
+        mean, spread = np.exp(self.exog @ params[:-1]), params[-1]
+        return stats.nbinom.logpmf(self.endog, 1.0 / spread, 1.0 / (1.0 + spread * mean))
+
+
+def test_fixed_parameters() -> None:
+    model = Shaped(COUNTS, X)
+    model.fixed_params, model.fixed_paramsmask = None, None
+    full = model.score(np.array([0.1, 0.2, 0.3, 0.5]))
+    model.fixed_params = np.array([np.nan, np.nan, np.nan, 0.5])
+    model.fixed_paramsmask = np.isnan(model.fixed_params)
+    np.testing.assert_allclose(model.score(np.array([0.1, 0.2, 0.3])), full[:3], rtol=1e-10)

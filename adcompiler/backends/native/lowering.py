@@ -358,6 +358,8 @@ class Lowering:
                 given = [lists.with_numbers(self, one) for one in given]
             return FUNCTIONS[key](self.arrays, given, named, type_)
         key = key_in(TABLE, function)
+        if name == "read_global":
+            raise Declined("a variable of the module is written into")
         if kwargs or key is None:
             raise Declined(f"`{name}` is not lowered" + (" with options" if kwargs else ""))
         types = [self.unit.type(unstar(arg)) for arg in args]

@@ -9,6 +9,12 @@ import numpy as np
 from scipy import interpolate
 
 COVERED_WITH = "scipy.interpolate"
+TOLD_OF = {
+    "smoothed": (
+        "a spline of FITPACK that smooths, or has an even degree or a bbox,",
+        "give s=0 and an odd degree, or take make_smoothing_spline: both have derivatives"),
+}
+"""What messages call a function that users do not write, and say to write instead."""
 """The module whose rules come with those of these functions."""
 
 
