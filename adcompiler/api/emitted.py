@@ -12,6 +12,7 @@ from adcompiler.api.fallback import (
     BY_BACKEND, because, keep_refused, may_record, tell_recorded, types_key,
     warn_if_large,
 )
+from adcompiler.api.sparse_arguments import by_entries, function_of_entries, matrices_among
 from adcompiler.api.derivative import KEPT, Code, Derivative, P, R_co
 from adcompiler.compile.modes import MODES, named
 from adcompiler.dispatch import (
@@ -51,6 +52,7 @@ class EmittedDerivative(Derivative[P, R_co]):
             sees_calls(function)) else {}
         self._last_form: EmittedDerivative[..., Any] | None = None
         self._refused: dict[Any, ADError] = {}
+        self._of_entries: dict[Any, EmittedDerivative[..., Any]] = {}
         self._install([])
         REGISTRY.watch(self)
 
@@ -105,6 +107,10 @@ class EmittedDerivative(Derivative[P, R_co]):
         values = s.values(bound)
         if self.options.backend == "record":
             return recorded(s, values)
+        if self._of_entries and (matrices := matrices_among(s, values)):
+            made = self._of_entries.get(tuple(matrices.items()))
+            if made is not None:
+                return by_entries(s, made, matrices, values)
         if self._refused:
             error = self._refused.get(types_key(values))
             if error is not None:
@@ -112,6 +118,12 @@ class EmittedDerivative(Derivative[P, R_co]):
         try:
             compiled, is_new = s.find(values)
         except ADError as error:
+            matrices = matrices_among(s, values)
+            if matrices:
+                made = EmittedDerivative(*function_of_entries(s, matrices))
+                result = by_entries(s, made, matrices, values)
+                self._of_entries[tuple(matrices.items())] = made
+                return result
             result = recorded_instead(s, values, error)
             keep_refused(self._refused, types_key(values), error)
             return result
@@ -139,6 +151,7 @@ class EmittedDerivative(Derivative[P, R_co]):
         self._specialisations = None
         self._direct = []
         self._refused = {}
+        self._of_entries = {}
         type(self).__call__ = staticmethod(anew)  # type: ignore[method-assign]
 
     def made_of(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -19,6 +19,8 @@ RUNTIME = "adcompiler.runtime"
 KERNELS = "adcompiler_rules.kernels"
 """What emitted code imports of ours: what any derivative may need, what rules compute with."""
 PUBLIC = {"_operator": "operator"}
+BESIDE = {"random": "numpy"}
+"""Modules whose functions have their rules with those of another one."""
 
 
 @lru_cache(maxsize=1)
@@ -98,7 +100,7 @@ def covering(home: str) -> list[str]:
     Those are the module and the packages that it is in. What emitted code calls has its rules with
     those of the library that it computes for, which its module names as ``COVERED_WITH``.
     """
-    found = [module for module in prefixes(home) if module]
+    found = [module for module in prefixes(BESIDE.get(home, home)) if module]
     library = getattr(sys.modules.get(home), "COVERED_WITH", "") if is_emitted_home(home) else ""
     return found + [module for module in prefixes(library) if module]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from adcompiler.ops.made_texts import keep_lines
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.record.protocols import natively
+from adcompiler.record.protocols import by_its_rule
 from adcompiler.record.single import recorded
 from adcompiler.record.tape import refused
 from adcompiler.runtime.draws import COPIES, undifferentiated
@@ -41,7 +41,7 @@ def drawn(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     before = copy.deepcopy(owner)
     cls: Any = type(owner)
     return recorded(drawing_again(cls, name), (before, *params), kwargs,
-                    lambda: natively(function, *own(args), **own(kwargs)))
+                    lambda: by_its_rule(function, *own(args), **own(kwargs)))
 
 
 @functools.cache

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import random
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +20,17 @@ def copied_random_state(generator: np.random.RandomState) -> np.random.RandomSta
     return copy.deepcopy(generator)
 
 
-COPIES = {np.random.Generator: copied_generator, np.random.RandomState: copied_random_state}
+def copied_random(generator: random.Random) -> random.Random:
+    """Return a generator in the same state."""
+    return copy.deepcopy(generator)
+
+
+NUMPYS = (np.random.Generator, np.random.RandomState)
+"""The classes of generators whose methods are written in C."""
+COPIES: dict[type, Callable[..., Any]] = {
+    np.random.Generator: copied_generator, np.random.RandomState: copied_random_state,
+    random.Random: copied_random,
+}
 """What copies the generators of a class."""
 
 

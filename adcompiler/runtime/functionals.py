@@ -92,10 +92,12 @@ def passive(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def array_of(value: Any, dtype: str, ndim: int) -> Any:
     """Return what a library has found as an array of its own, of a type that is known."""
-    found = np.array(value, dtype)
-    if found.ndim != ndim:
-        raise TypeError(f"an array of {ndim} dimensions is expected here, not of {found.ndim}")
-    return found
+    found = np.asarray(value)
+    if found.ndim != ndim or (found.dtype.kind == "c" and np.dtype(dtype).kind != "c"):
+        raise TypeError(
+            f"the derivative is known of arrays of {dtype} with {ndim} dimensions here, not of one "
+            f"of {found.dtype} with {found.ndim}")
+    return np.array(found, dtype)
 
 
 def pushed(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:

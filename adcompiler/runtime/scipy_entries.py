@@ -41,8 +41,12 @@ def scattered(values: Any, places: Any, n: int) -> Any:
 
 
 def entries_product(values: Any, rows: Any, columns: Any, shape: Any, x: Any) -> Any:
-    """Return the product of the matrix with a vector or a dense matrix ``x``."""
-    return np.asarray(matrix_of(values, rows, columns, shape) @ x)
+    """Return the product of the matrix with a vector or a dense matrix ``x``.
+
+    (That of a ``coo_array`` with one row and a vector is a number in SciPy.)
+    """
+    matrix = scipy.sparse.coo_matrix((values, (rows, columns)), shape=shape)
+    return np.asarray(matrix @ x)
 
 
 def entries_solution(

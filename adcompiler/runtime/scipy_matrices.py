@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from scipy.sparse import linalg
 from scipy.sparse.linalg import SuperLU, factorized, splu, spsolve
 
 from adcompiler.runtime.scipy_entries import (
@@ -18,6 +19,8 @@ from adcompiler.runtime.scipy_entries import (
     entries_solution, entry_factors, kron_places, of_table, product_places, scattered,
     selected_places, uncompressed, whole,
 )
+from adcompiler.runtime.functionals import array_of, passive
+from adcompiler.runtime.regions import stop_gradient
 from adcompiler.runtime.substitutes import STAND_FOR
 
 
@@ -189,10 +192,19 @@ class MatrixEntries(InArithmetic):
         return self.whole().nnz  # type: ignore[no-any-return]
 
     def sum(self, axis: Any = None, dtype: Any = None) -> Any:
-        """Return the sum of all elements; of rows or columns without a derivative."""
+        """Return the sum of all elements, or a matrix of the sums of columns or of rows."""
         if axis is None:
             return np.sum(self._values)
-        return self.whole().sum(axis=axis)
+        if axis == 0 or axis == -2:
+            return np.asmatrix(scattered(self._values, self._columns, self._size[1]))
+        sums = scattered(self._values, self._rows, self._size[0])
+        return np.asmatrix(np.reshape(sums, (self._size[0], 1)))
+
+    def mean(self, axis: Any = None, dtype: Any = None) -> Any:
+        """Return the mean of all elements, of columns or of rows."""
+        if axis is None:
+            return self.sum() / (self._size[0] * self._size[1])
+        return self.sum(axis) / self._size[0 if axis == 0 or axis == -2 else 1]
 
     def todense(self) -> Any:
         """Return a dense matrix."""
@@ -428,6 +440,27 @@ def solver(A: Any) -> Any:
     return Factored(A).solve
 
 
+def iterated(solver: Any, A: Any, b: Any, *options: Any, **named: Any) -> Any:
+    """``cg`` and its kin: the value is theirs, its derivative that of the exact solution."""
+    right = np.ravel(b)
+    found, info = passive(converged, solver, A.whole(), right, *options, **named)
+    exact = entries_solution(A._values, A._rows, A._columns, A._size, right)
+    return array_of(found, "float64", 1) + (exact - stop_gradient(exact)), info
+
+
+def converged(solver: Any, *args: Any, **named: Any) -> Any:
+    """Return what an iterative solver finds; raise where it has not converged."""
+    found, info = solver(*args, **named)
+    if info != 0:
+        raise ValueError(f"{solver.__name__}() has not converged, so its result has no derivative")
+    return found, info
+
+
 STAND_FOR[Factored] = SuperLU
 SYSTEMS = {spsolve: solved, splu: factored, factorized: solver}
 """What is compiled in place of a function that is given entries."""
+ITERATIVE = (
+    linalg.bicg, linalg.bicgstab, linalg.cg, linalg.cgs, linalg.gcrotmk, linalg.gmres,
+    linalg.lgmres, linalg.minres, linalg.qmr, linalg.tfqmr,
+)
+"""Solvers that return a solution, and 0 where they have converged."""

@@ -175,10 +175,20 @@ def as_gradient(g: Any, x: Any) -> Any:
 
 def gradient_of_instance(g: Any, x: Any) -> Any:
     """Return the gradient for an instance: one of its class, made without running its code."""
+    if is_sparse(x):
+        made = x.copy()
+        made.data = as_gradient(part(g, "data"), x.data)
+        return made
     parts = {name: gradient_of_part(part(g, name), value) for name, value in state_of(x).items()}
     if dataclasses.is_dataclass(x):  # fields that only the class has a value for
         parts = {**dict.fromkeys(f.name for f in dataclasses.fields(x)), **parts}
     return record(type(x), **parts)
+
+
+def is_sparse(x: Any) -> bool:
+    """Say whether a value is a sparse matrix of SciPy that stores its numbers in an array."""
+    return type(x).__module__.startswith("scipy.sparse.") and hasattr(type(x), "tocoo") and (
+        isinstance(getattr(x, "data", None), np.ndarray) and x.data.dtype.kind != "O")
 
 
 def gradient_of_part(g: Any, x: Any) -> Any:

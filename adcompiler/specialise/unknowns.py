@@ -20,7 +20,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ops.harmless import READING
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.runtime.draws import COPIES, undifferentiated
+from adcompiler.runtime.draws import NUMPYS, undifferentiated
 from adcompiler.runtime.unknown_calls import call_on_copies
 from adcompiler.specialise.calls.libraries import installed, standard
 from adcompiler.specialise.calls.missing import spelling
@@ -138,7 +138,7 @@ def missing_of_unknown(unit: Unit, shown: str, func: Atom, origin: Origin) -> Fi
 def is_generator(unit: Unit, atom: Atom) -> bool:
     """Say whether a value is a random generator of NumPy."""
     type_ = unit.type(atom)
-    return isinstance(type_, t.Object) and type_.cls in COPIES
+    return isinstance(type_, t.Object) and type_.cls in NUMPYS
 
 
 def may_keep(unit: Unit, method: Attribute, origin: Origin) -> Finding:

@@ -11,8 +11,6 @@ Obermeyer, *Pathwise derivatives beyond the reparameterization trick*, ICML 2018
 by ``dy = dmean + dcov cov^-1 (y - mean) / 2``.
 """
 
-import random
-
 import numpy as np
 
 from adcompiler.rulekit import non_differentiable, rrule
@@ -260,17 +258,6 @@ def dirichlet(self, alpha, size=None):
         return unbroadcast(slope * (dy - rest / left), np.shape(alpha))
 
     return y, dirichlet_pullback
-
-
-@rrule(
-    random.Random.gammavariate, random.Random.betavariate, random.Random.vonmisesvariate,
-    wrt="*params", pure=False, shares="none", writes=(),
-)
-def accepted(self, *params):
-    """Python's own draws are loops that end by what the parameters are: no derivative is theirs."""
-    raise NotImplementedError(
-        "what random draws of a gamma, beta or von Mises distribution has no derivative; "
-        "numpy.random.Generator draws gamma and beta variates that have")
 
 
 # -- many variables --------------------------------------------------------------------------------

@@ -36,4 +36,5 @@ import adcompiler_rules.numpy_ufunc_methods
 import adcompiler_rules.numpy_ufuncs
 import adcompiler_rules.numpy_views
 import adcompiler_rules.recurrences
-import adcompiler_rules.slopes  # noqa: F401
+import adcompiler_rules.slopes
+import adcompiler_rules.stdlib_random  # noqa: F401

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import random
 from collections.abc import Mapping
 from types import MethodDescriptorType
 from typing import Any
@@ -19,7 +20,7 @@ from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.calls.effects import NEW_CONTAINER, refused
 from adcompiler.specialise.calls.libraries import is_namedtuple
 from adcompiler.specialise.calls.special_methods import as_operator, method_of_law
-from adcompiler.specialise.calls.random_draws import GENERATORS, type_of_draw
+from adcompiler.specialise.calls.random_draws import GENERATORS, PICKING, type_of_draw
 from adcompiler.specialise.calls.tables import reads_of_table
 from adcompiler.specialise.calls.unknown import call_unknown
 from adcompiler.specialise.folds.getters import get_entry
@@ -64,7 +65,8 @@ def call_method(
     special = None if kwargs else as_operator(s, obj, method, args, origin, name)
     if special is not None:
         return special
-    draws = isinstance(owner, t.Object) and any(owner.cls is one for one in GENERATORS)
+    draws = isinstance(owner, t.Object) and any(owner.cls is one for one in GENERATORS) and not (
+        owner.cls is random.Random and method in PICKING)
     if draws and writes_draws(method, kwargs):
         return call_unknown(s, func, args, kwargs, origin, name)
     if isinstance(owner, t.Object) and draws:

@@ -22,17 +22,20 @@ from adcompiler.typed.unit import Unit
 
 MAKERS: dict[Any, type] = {
     np.random.default_rng: np.random.Generator, np.random.Generator: np.random.Generator,
-    np.random.RandomState: np.random.RandomState,
+    np.random.RandomState: np.random.RandomState, random.Random: random.Random,
     **{copied: cls for cls, copied in COPIES.items()},
 }
 """The functions that make a generator, with its class."""
 
-GENERATORS = (np.random.Generator, np.random.RandomState)
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+"""The classes whose methods draw random numbers."""
+PICKING = frozenset({"choice", "choices", "sample", "shuffle"})
+"""Methods of Python's generators that hand out what they are given."""
 
 
 def fresh_generator(cls: type) -> Any:
     """Return a generator to try draws on; those of the program stay as they are."""
-    return np.random.default_rng(0) if cls is np.random.Generator else np.random.RandomState(0)
+    return np.random.default_rng(0) if cls is np.random.Generator else cls(0)
 
 
 def type_of_draw(
@@ -55,15 +58,16 @@ def type_of_making(
     except TypeError:
         return None
     owner = getattr(function, "__self__", None)
-    if isinstance(owner, np.random.RandomState):
-        return type_of_draw(s, np.random.RandomState, function.__name__, args, kwargs)
+    for cls in (np.random.RandomState, random.Random):
+        if isinstance(owner, cls):
+            return type_of_draw(s, cls, function.__name__, args, kwargs)
     return None
 
 
 @unless_it_raises(False)
 def is_of_generator(function: Any) -> bool:
     """Say whether a function is a method of a certain generator."""
-    return isinstance(getattr(function, "__self__", None), DRAWING)
+    return isinstance(getattr(function, "__self__", None), GENERATORS)
 
 
 def draws(unit: Unit, atom: Atom) -> bool:
@@ -72,11 +76,7 @@ def draws(unit: Unit, atom: Atom) -> bool:
         return True
     made = unit.definition(atom)
     owners = [unit.type(atom), *([unit.type(made.obj)] if isinstance(made, Attribute) else [])]
-    return any(isinstance(o, t.Object) and issubclass(o.cls, DRAWING) for o in owners)
-
-
-DRAWING = (*GENERATORS, random.Random)
-"""The classes whose methods draw random numbers."""
+    return any(isinstance(o, t.Object) and issubclass(o.cls, GENERATORS) for o in owners)
 
 
 def drawing_again(function: Any) -> Finding:

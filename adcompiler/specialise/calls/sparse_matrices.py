@@ -125,6 +125,9 @@ def call_with_entries(
         kwargs = {} if value is not module.spsolve else kwargs
         return s.call(Const(module.SYSTEMS[value]), args if value is module.spsolve else args[:1],
                       kwargs, origin, name)
+    if value in module.ITERATIVE and is_entries(types[0]):
+        given = [func, args[0], *(wholly(s, arg, origin) for arg in args[1:])]
+        return s.call(Const(module.iterated), given, kwargs, origin, name)
     if any(map(is_entries, types)) and root_module(value) in ("scipy", "numpy"):
         args = [wholly(s, arg, origin) for arg in args]
         return s.call(func, args, kwargs, origin, name)

@@ -1,17 +1,19 @@
-"""Folds of ``project`` and ``like``, which give a cotangent the form of its primal value."""
+"""Folds of ``project``, ``like`` and others, which give cotangents the form of primal values."""
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Var
-from adcompiler.runtime import add, as_cotangent, project, unbroadcast
+from adcompiler.ir.nodes import NONE, Atom, Attribute, Call, Const, Origin, Var
+from adcompiler.runtime import add, as_cotangent, as_gradient, project, unbroadcast
 from adcompiler.runtime.shaping import like
 from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.objects import make_record
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.extents import ONE, Shape
 
@@ -47,7 +49,36 @@ def fold_as_cotangent(s: Writer, args: list[Any], kwargs: Any, origin: Origin, n
         s.unit.shape(g) == s.unit.shape(y)
     ):
         return project_array(s, g, y, other, origin, name)
+    if isinstance(other, t.Object) and isinstance(kind, t.Object):
+        return g  # as at run time
     return None
+
+
+@folds(as_gradient)
+def fold_as_gradient(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """Write the gradient for an instance as one that is made here, so that it is differentiated."""
+    g, x = args
+    type_, given = s.unit.type(x), s.unit.type(g)
+    if not isinstance(type_, t.Object) or not isinstance(given, t.Object) or not type_.fields or (
+        not all(map(is_known_part, dict(type_.fields).values()))
+    ):
+        return None
+    parts: dict[str, Atom] = {}
+    if dataclasses.is_dataclass(type_.cls):
+        parts = dict.fromkeys((f.name for f in dataclasses.fields(type_.cls)), NONE)
+    for field, part in type_.fields:
+        parts[field] = NONE
+        if t.may_vary(part):
+            bar = NONE if given.field(field) is None else s.attribute(g, field, origin)
+            whole = [bar, s.attribute(x, field, origin)]
+            parts[field] = s.call(Const(as_gradient), whole, {}, origin, name)
+    return make_record(s, type_.cls, parts, name, origin)
+
+
+def is_known_part(type_: t.Type) -> bool:
+    """Say whether it is known of an attribute whether it carries a derivative."""
+    return isinstance(type_, (t.Scalar, t.Array, t.Text, t.Static)) or (
+        isinstance(type_, t.Object) and all(is_known_part(part) for _, part in type_.fields))
 
 
 @folds(unbroadcast)

@@ -10,6 +10,7 @@ Mori, Publ. RIMS 9, 1974).
 from __future__ import annotations
 
 import copy
+import random
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,8 @@ def standard_of(before: Any, name: str, params: Any, y: Any, place: Any, scale: 
     """
     if before is None:
         return (y - place) / scale
-    drawn = getattr(copy.deepcopy(before), name)(*params, np.shape(y) or None)
+    sizes = () if isinstance(before, random.Random) else (np.shape(y) or None,)
+    drawn = getattr(copy.deepcopy(before), name)(*params, *sizes)
     return drawn if np.ndim(y) else float(drawn)
 
 
