@@ -68,9 +68,27 @@ def problem(
 ) -> IpoptProblem:
     """Return the problem of minimizing ``f(x, *params)`` with bounds on ``c(x, *params)``.
 
-    ``x0`` is a first point, an array of ``n`` floats; ``c`` returns ``m`` numbers, or is None. The
-    object has the methods that ``cyipopt.Problem(problem_obj=)`` asks for, with exact first and
-    second derivatives: sparse ones, of which the structure is found once.
+    Parameters:
+        function (callable): ``f``, which returns a number.
+        constraints (callable): ``c``, which returns ``m`` numbers, or None.
+        x0 (ndarray): A first point, an array of ``n`` floats.
+        params: Further arguments of both.
+        backend (str): That of ``adcompiler.grad``.
+
+    Returns:
+        IpoptProblem: An object with ``n``, ``m`` and the methods that
+        ``cyipopt.Problem(problem_obj=)`` asks for, with exact first and second derivatives: sparse
+        ones, of which the structure is found once.
+
+    Raises:
+        ADError: For what the compiler refuses.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler.interop.ipopt import problem
+        >>> p = problem(lambda x: np.sum(x**2), lambda x: x[1:] * x[:-1], np.ones(3))
+        >>> p.n, p.m, p.jacobian(np.array([1.0, 2.0, 3.0]))
+        (3, 2, array([2., 1., 3., 2.]))
     """
     return IpoptProblem(
         lagrangian(function, constraints, backend=backend, triangle="lower"), x0, params)

@@ -44,8 +44,22 @@ class FitJacobian:
 def fit_jacobian(model: Callable[..., Any], *, backend: str = "python") -> FitJacobian:
     """Return the Jacobian of ``model(x, *parameters)`` for ``scipy.optimize.curve_fit(jac=)``.
 
-    For ``m`` values and ``n`` parameters, which are numbers, it is an array of shape ``(m, n)``.
-    ``backend`` is that of ``adcompiler.grad``.
+    Parameters:
+        model (callable): A function that returns ``m`` numbers, of ``n`` numbers as parameters.
+        backend (str): That of ``adcompiler.grad``.
+
+    Returns:
+        FitJacobian: A function of the same arguments, which returns an array of shape ``(m, n)``.
+
+    Raises:
+        ADError: At the first call, for what the compiler refuses.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler.interop.scipy import fit_jacobian
+        >>> fit_jacobian(lambda t, a, b: a * t + b)(np.array([1.0, 2.0]), 3.0, 4.0)
+        array([[1., 1.],
+               [2., 1.]])
     """
     return FitJacobian(model, backend)
 
@@ -85,11 +99,28 @@ def units(value: Any) -> np.ndarray:
 def pointwise_jacobian(function: Callable[..., Any]) -> PointwiseJacobian:
     """Return the Jacobian of a right-hand side for ``scipy.integrate.solve_bvp(fun_jac=)``.
 
-    ``function(x, y)`` or ``function(x, y, p)`` is that of ``solve_bvp``: for ``m`` points and ``n``
-    equations ``y`` and the result have the shape ``(n, m)``, and a column of the result depends on
-    the same column of ``y`` alone. The Jacobian has the shape ``(n, n, m)``; with ``k`` parameters
-    it is a pair, of which the second has the shape ``(n, k, m)``. One sweep in forward mode gives
-    all of it. For ``bc_jac=`` use ``jacobian(bc, argnums=(0, 1))``, or ``(0, 1, 2)``.
+    One sweep in forward mode gives all of it. For ``bc_jac=`` use ``jacobian(bc, argnums=(0, 1))``,
+    or ``(0, 1, 2)``.
+
+    Parameters:
+        function (callable): ``function(x, y)`` or ``function(x, y, p)``, that of ``solve_bvp``: for
+            ``m`` points and ``n`` equations ``y`` and the result have the shape ``(n, m)``, and a
+            column of the result depends on the same column of ``y`` alone.
+
+    Returns:
+        PointwiseJacobian: A function of the same arguments, which returns an array of shape
+        ``(n, n, m)``; with ``k`` parameters a pair, whose second has the shape ``(n, k, m)``.
+
+    Raises:
+        ADError: At the first call, for what the compiler refuses.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler.interop.scipy import pointwise_jacobian
+        >>> swing = pointwise_jacobian(lambda x, y: np.stack((y[1], -np.sin(y[0]))))
+        >>> swing(np.zeros(1), np.zeros((2, 1)))[:, :, 0]
+        array([[ 0.,  1.],
+               [-1., -0.]])
     """
     return PointwiseJacobian(function)
 
@@ -118,7 +149,24 @@ def value_and_jacobian(
 ) -> ValueAndJacobian:
     """Return a function that gives the value of ``function`` and its Jacobian, from one run.
 
-    It is what ``scipy.optimize.root(jac=True)`` takes. ``backend`` is that of ``adcompiler.grad``.
+    It is what ``scipy.optimize.root(jac=True)`` takes.
+
+    Parameters:
+        function (callable): A function of an array, its first argument.
+        backend (str): That of ``adcompiler.grad``.
+
+    Returns:
+        ValueAndJacobian: A function of the same arguments, for which it returns a pair.
+
+    Raises:
+        ADError: At the first call, for what the compiler refuses.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler.interop.scipy import value_and_jacobian
+        >>> value_and_jacobian(lambda x: x**2)(np.array([1.0, 3.0]))
+        (array([1., 9.]), array([[2., 0.],
+               [0., 6.]]))
     """
     return ValueAndJacobian(function, backend)
 

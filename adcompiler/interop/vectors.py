@@ -13,12 +13,27 @@ from adcompiler.runtime.records import is_record, record, state_of
 def ravel(tree: Any) -> tuple[np.ndarray, Callable[[Any], Any]]:
     """Return the real numbers in a structure as a vector, and a function that goes back.
 
-    The structure is a float, an array of floats, or a tuple, list, dict or instance (a dataclass,
-    say) of such and others. The vector is float64, a copy, in the order of items, entries and
-    attributes; ``unravel(vector)`` returns the same structure with other numbers, arrays in the
-    precision that they had, and everything else (integers, texts, None) as it is. A gradient that
-    ``grad`` returns for the structure has its numbers in the same order. ValueError is raised for
-    vectors of another length, TypeError for complex numbers.
+    A gradient that ``grad`` returns for the structure has its numbers in the same order.
+
+    Parameters:
+        tree: A float, an array of floats, or a tuple, list, dict or instance (a dataclass, say) of
+            such and others.
+
+    Returns:
+        tuple: The vector, and ``unravel``. The vector is float64, a copy, in the order of items,
+        entries and attributes; ``unravel(vector)`` returns the same structure with other numbers,
+        arrays in the precision that they had, and everything else (integers, texts, None) as it is.
+
+    Raises:
+        TypeError: For complex numbers.
+        ValueError: By ``unravel``, for vectors of another length.
+
+    Example:
+        >>> import numpy as np
+        >>> from adcompiler.interop.vectors import ravel
+        >>> vector, unravel = ravel({"scale": 1.0, "rates": np.array([2.0, 3.0])})
+        >>> vector, unravel(2.0 * vector)["rates"]
+        (array([1., 2., 3.]), array([4., 6.]))
     """
     leaves = list(numbers_in(tree, ()))
     parts = [np.ravel(leaf).astype(float) for leaf in leaves]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import inspect
 import re
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,21 @@ from tests.together import each
 
 SECTIONS = ("Parameters", "Attributes", "Returns", "Raises", "Example")
 HEADING = re.compile(rf"^({'|'.join(SECTIONS)}):$", re.MULTILINE)
-PUBLIC = {name: getattr(adcompiler, name) for name in adcompiler.__all__}
+BRIDGES = ("ipopt", "lmfit", "scipy", "statsmodels", "tables", "vectors")
+"""Modules of ``interop`` that import no library which may be missing."""
+
+
+def public() -> dict[str, Any]:
+    """Return the public names of the package, and of its bridges, with what they are."""
+    found = {name: getattr(adcompiler, name) for name in adcompiler.__all__}
+    for bridge in BRIDGES:
+        module = importlib.import_module(f"adcompiler.interop.{bridge}")
+        names = [name for name in module.__all__ if name != "IpoptProblem"]
+        found |= {f"interop.{bridge}.{name}": getattr(module, name) for name in names}
+    return found
+
+
+PUBLIC = public()
 NAMES = sorted(name for name, value in PUBLIC.items() if value is not None)
 NEVER_RAISE = {
     "PullbackMemory", "apply_frule", "apply_rrule", "augmented_primal", "clear_new_rule_hooks",
@@ -61,10 +77,13 @@ def test_classes_describe_what_makes_them() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_examples(name: str) -> None:
     """Each imports what it uses, and shows what it computes."""
+    for library in ("lmfit", "statsmodels", "pandas"):
+        if name.startswith(f"interop.{'tables' if library == 'pandas' else library}."):
+            pytest.importorskip(library)
     text = inspect.getdoc(PUBLIC[name]) or ""
     test = doctest.DocTestParser().get_doctest(text, {}, f"adcompiler.{name}", None, 0)
     assert test.examples and test.examples[0].source.startswith(("import ", "from "))
-    assert name in "".join(one.source for one in test.examples)
+    assert name.rpartition(".")[2] in "".join(one.source for one in test.examples)
     printed: list[str] = []
     doctest.DocTestRunner().run(test, out=printed.append)
     assert not printed, "".join(printed)
