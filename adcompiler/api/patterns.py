@@ -27,7 +27,7 @@ from adcompiler.sparsity.interpreter.machine import Machine
 from adcompiler.sparsity.interpreter.pattern import hessian, jacobian
 from adcompiler.sparsity.interpreter.run import Refusal, too_full
 from adcompiler.sparsity.tracing.detectors import (
-    Global, Tracing, columns_of, is_in_place, jacobian_buffer, retold,
+    Global, Tracing, columns_of, is_in_place, jacobian_buffer, knowing, retold,
 )
 from adcompiler.structs import dataclass
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
@@ -255,8 +255,10 @@ def traced(
     bound.arguments.update(zip(names, values[offset:], strict=True))
     try:
         with np.errstate(all="ignore"):
-            result = retold(forms.target.function, {})(
-                *values[:offset], *bound.args, **bound.kwargs)
+            known: dict[int, Any] = {}
+            result = retold(forms.target.function, known)(
+                *(knowing(value, known) for value in (*values[:offset], *bound.args)),
+                **{name: knowing(value, known) for name, value in bound.kwargs.items()})
     except Exception as error:
         of_ctypes = type(error).__name__ == "ArgumentError"
         if not of_ctypes and (

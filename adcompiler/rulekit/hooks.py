@@ -10,6 +10,8 @@ import inspect
 import logging
 import numbers
 import threading
+import types
+import typing
 from collections.abc import Callable
 from dataclasses import field
 from typing import Any
@@ -172,10 +174,16 @@ def signature_of(rule: Rule) -> Signature:
     except (TypeError, ValueError):  # of a function in C
         return Signature(rule.function, ())
     return Signature(rule.function, tuple(
-        p.annotation if isinstance(p.annotation, type) and p.annotation not in ANYTHING else object
-        for p in parameters.values() if p.default is p.empty
+        class_of(p.annotation) for p in parameters.values() if p.default is p.empty
         and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ))
+
+
+def class_of(annotation: Any) -> type:
+    """Return the class that an annotation names, ``object`` if it names none, or several."""
+    found = annotation if annotation in ANYTHING or isinstance(annotation, types.UnionType) else (
+        typing.get_origin(annotation) or annotation)
+    return found if isinstance(found, type) and found not in ANYTHING else object
 
 
 def _of(kind: Any) -> list[_Registered]:

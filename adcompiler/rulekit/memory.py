@@ -52,8 +52,8 @@ def augmented_primal(function: Any) -> Callable[[AnyFunction], AnyFunction]:
 def pullback_at(function: Any, **options: Any) -> Callable[[AnyFunction], AnyFunction]:
     """Register the decorated function as the pullback of ``function``.
 
-    After ``augmented_primal(function)`` it takes ``(memory, y_bar)``. Without one it takes the
-    arguments of the function, its result and the cotangent: ``(x, y, y_bar)``; what it reads of
+    After ``augmented_primal(function)`` it takes ``(memory, y_bar)``, or ``(x, y, y_bar, memory)``:
+    the arguments, the result, the cotangent and what was kept. Without one it takes the arguments of the function, its result and the cotangent: ``(x, y, y_bar)``; what it reads of
     them is what is kept. It returns one cotangent for each parameter without a default value, a
     bare one if there is one such parameter.
 
@@ -92,20 +92,24 @@ def pullback_at(function: Any, **options: Any) -> Callable[[AnyFunction], AnyFun
 def with_memory(function: Any, augmented: Any, pullback: Any) -> Any:
     """Return the definition of a rule from an augmented primal and a pullback of its memory."""
     count = len(signature_of(pullback).parameters)
-    if count != 2:
-        raise rule_error(
-            pullback, f"the pullback of {name_of(function)} takes {count} arguments",
-            "def pullback(memory, y_bar): as augmented_primal gives it a memory",
-        )
     found = parameters_of(signature_of(augmented).parameters.values())
     name = name_of(function)
     y, memory, y_bar = (unused(part, found.names) for part in ("y", "memory", "y_bar"))
+    passed = {2: f"{memory}, {y_bar}"}
+    if found.names:
+        passed[len(found.names) + 3] = f"{', '.join(found.names)}, {y}, {y_bar}, {memory}"
+    if count not in passed:
+        raise rule_error(
+            pullback, f"the pullback of {name_of(function)} takes {count} arguments",
+            "def pullback(memory, y_bar): as augmented_primal gives it a memory; or all of the "
+            f"arguments, the result, its cotangent and that: ({passed[max(passed)]})",
+        )
     text = lines(
         f"def {name}_rule({found.declared}):",
         f"    {y}, {memory} = augmented_primal({found.passed})",
         "",
         f"    def {name}_pullback({y_bar}):",
-        f"        return pullback_at({memory}, {y_bar})",
+        f"        return pullback_at({passed[count]})",
         "",
         f"    return {y}, {name}_pullback",
         "",

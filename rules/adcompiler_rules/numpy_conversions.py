@@ -108,7 +108,7 @@ def copy(a, order="K"):
 @rrule(np.ndarray.copy, wrt=("x",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=(2, 3))), call(rng.normal(size=(2, 3)), order="F"),
 ])
-def copy_method(x, order="C"):
+def copy_method(x: np.ndarray, order="C"):
     def copy_pullback(dy):
         return dy
 
@@ -125,7 +125,7 @@ def _casts(rng):
 
 
 @rrule(np.ndarray.astype, wrt=("x",), linear=(0,), domain=_casts)
-def astype_method(x, dtype, order="K", casting="unsafe", subok=True, copy=True):
+def astype_method(x: np.ndarray, dtype, order="K", casting="unsafe", subok=True, copy=True):
     def astype_pullback(dy):
         return like(dy, x)
 
@@ -137,7 +137,7 @@ def astype_method(x, dtype, order="K", casting="unsafe", subok=True, copy=True):
 if hasattr(np, "astype"):  # NumPy 2.1
 
     @rrule(np.astype, wrt=("x",), linear=(0,), domain=_casts)
-    def astype(x, dtype, *, copy=True):
+    def astype(x: np.ndarray, dtype, *, copy=True):
         def astype_pullback(dy):
             return like(dy, x)
 
@@ -151,7 +151,7 @@ if hasattr(np, "astype"):  # NumPy 2.1
     call(rng.normal(size=(2, 3)), 1, 2),
     call(rng.normal(size=(2, 3)), (1, -1)),
 ])
-def item(x, *index):
+def item(x: np.ndarray, *index):
     def item_pullback(dy):
         return item_adjoint(dy, x, index)
 
@@ -164,7 +164,7 @@ def item(x, *index):
     call(rng.normal(size=(2, 0))),
     call(rng.normal(size=2) + 1j),
 ])
-def tolist(x):
+def tolist(x: np.ndarray):
     def tolist_pullback(dy):
         return tolist_adjoint(dy, x)
 

@@ -28,7 +28,7 @@ DEGENERATE = "vectors of equal values do not turn into one another"
     call(rng.normal(size=(2, 3, 3)), UPLO="L"),
     call([[2.5, 0.5], [0.5, 1.5]]),
 ])
-def eigh(a, UPLO="L"):
+def eigh(a: np.ndarray, UPLO="L"):
     """``s = v (diag(dw) + f * (v^H dv)) v^H``, ``f[i, j] = 1 / (w[j] - w[i])`` (Giles 2008, 3.1).
 
     It is the cotangent where both triangles move; NumPy reads one, and its diagonal's real part.
@@ -57,7 +57,7 @@ def eigh(a, UPLO="L"):
     call(complexes(rng, 3, 3)),
     call([[2.5, 0.5], [0.5, 1.5]]),
 ])
-def eigvalsh(a, UPLO="L"):
+def eigvalsh(a: np.ndarray, UPLO="L"):
     w, v = np.linalg.eigh(a, UPLO=UPLO)
 
     def eigvalsh_pullback(dw):
@@ -85,7 +85,7 @@ def eigvalsh(a, UPLO="L"):
     call(rng.normal(size=(3, 3)), hermitian=True),
     call(rng.normal(size=(2, 3, 3)), compute_uv=False, hermitian=True),
 ])
-def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
+def svd(a: np.ndarray, full_matrices=True, compute_uv=True, hermitian=False):
     """From ``a = u diag(s) v^H`` (J. Townsend, Differentiating the singular value decomposition).
 
     Where vectors that complete a rectangular matrix (``full_matrices``) are those of its QR
@@ -175,7 +175,7 @@ CUTOFF = inspect.signature(np.linalg.pinv).parameters["rcond"].default
     call(rng.normal(size=(3, 3)), 1e-10, True), call(rng.normal(size=(2, 3, 3)), hermitian=True),
     *([call(rng.normal(size=(4, 2)), rtol=1e-10)] if hasattr(np.linalg, "svdvals") else []),
 ])
-def pinv(a, rcond=CUTOFF, hermitian=False, *, rtol=np._NoValue):
+def pinv(a: np.ndarray, rcond=CUTOFF, hermitian=False, *, rtol=np._NoValue):
     """The Hermitian matrix is the one that the lower triangle stands for."""
     if rtol is np._NoValue:
         y = np.linalg.pinv(a, rcond, hermitian)
@@ -213,7 +213,7 @@ def pinv(a, rcond=CUTOFF, hermitian=False, *, rtol=np._NoValue):
     call(complexes(rng, 4, 2), "complete"),
     call(complexes(rng, 2, 3)),
 ])
-def qr(a, mode="reduced"):
+def qr(a: np.ndarray, mode="reduced"):
     """The columns that complete those of a tall matrix turn as the reflections do."""
     if mode != "reduced" and mode != "complete" and mode != "r":
         raise NotImplementedError(f"np.linalg.qr has no derivative rule for mode={mode!r}")
@@ -238,7 +238,7 @@ if hasattr(np.linalg, "svdvals"):  # NumPy 2
     @rrule(np.linalg.svdvals, primal_note="computes the vectors too", domain=lambda rng: [
         call(rng.normal(size=(3, 2))), call(rng.normal(size=(2, 2, 3))), call(complexes(rng, 2, 2)),
     ])
-    def svdvals(x):
+    def svdvals(x: np.ndarray):
         u, s, vH = np.linalg.svd(x, full_matrices=False)
 
         def svdvals_pullback(ds):
@@ -260,7 +260,7 @@ if hasattr(np.linalg, "svdvals"):  # NumPy 2
     call(rng.normal(size=(4, 3)), rng.normal(size=(4, 2)), rcond=0.5),
     call(complexes(rng, 3, 4), complexes(rng, 3), rcond=0.5),
 ])
-def lstsq(a, b, rcond=None):
+def lstsq(a: np.ndarray, b: np.ndarray, rcond=None):
     """The solution is ``pinv(a) b``, residuals are ``sum(abs(b - a x)^2)``, then rank and svdvals.
 
     Where residuals come out empty (rank deficient or not overdetermined), they have no cotangent.

@@ -132,7 +132,7 @@ trapezoid = np.trapezoid if hasattr(np, "trapezoid") else np.trapz  # type: igno
 
 
 @rrule(trapezoid, wrt=("y", "x", "dx"), domain=trapezoid_samples)
-def trapezoid_rule(y, x=None, dx=1.0, axis=-1):
+def trapezoid_rule(y: np.ndarray, x=None, dx=1.0, axis=-1):
     """Differentiate ``sum(steps * (y[1:] + y[:-1]) / 2)``, the summed axis moved to the end."""
     out = trapezoid(y, x, dx, axis)
 
@@ -170,7 +170,7 @@ def trapezoid_rule(y, x=None, dx=1.0, axis=-1):
     call(np.array([-1.0, 1.3, 4.0]), np.array([0.0, 1.0, 2.0]), rng.normal(size=3), right=-2.0),
     call(np.array([0.5, 1.4]), np.array([0.0, 1.0, 2.0]), rng.normal(size=3) + 1j),
 ], kink="at a knot the slope to its right; at both ends 0 outside")
-def interp_rule(x, xp, fp, left=None, right=None):
+def interp_rule(x, xp: np.ndarray, fp: np.ndarray, left=None, right=None):
     """Differentiate ``(1 - t) * fp[i] + t * fp[i + 1]`` with t, clipped, the place in segment i."""
     y = np.interp(x, xp, fp, left, right)
 
@@ -240,7 +240,7 @@ def convolve_rule(a, v, mode="full"):
 
 
 @rrule(np.correlate, wrt=("a", "v"), bilinear=(0, 1), domain=convolution_samples)
-def correlate_rule(a, v, mode="valid"):
+def correlate_rule(a: np.ndarray, v: np.ndarray, mode="valid"):
     """Differentiate ``y[k] = sum(a[n + k] * conj(v[n]))``, a convolution with ``conj(v[::-1])``."""
     y = np.correlate(a, v, mode)
 

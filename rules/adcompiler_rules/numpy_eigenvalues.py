@@ -38,7 +38,7 @@ def matrices(rng: np.random.Generator) -> list[Call]:
 
 
 @rrule(np.linalg.eigvals, wrt=("a",), domain=matrices, kink=REPEATED)
-def eigvals(a):
+def eigvals(a: np.ndarray):
     """``da = v^-H diag(dw) v^H`` (M. B. Giles, *Collected matrix derivative results*, 2008, 3.1).
 
     The vectors come from ``eig``, which may give the eigenvalues in another order.
@@ -55,7 +55,7 @@ def eigvals(a):
 
 
 @rrule(np.linalg.eig, wrt=("a",), domain=matrices, kink=REPEATED)
-def eig(a):
+def eig(a: np.ndarray):
     """``da = v^-H (diag(dw) + conj(f) * (v^H g)) v^H``, ``f[i, j] = 1 / (w[j] - w[i])``.
 
     ``g`` is the cotangent of vectors that are not normalised: ``dv`` without what the length takes
@@ -85,7 +85,7 @@ def eig(a):
     call(np.array([1.5, 0.5, 0.0])), call(np.array([0.5, -1.5])), call(complexes(rng, 4)),
     call([1.0, -2.5, 1.5]), call(np.array([1.5])),
 ])
-def roots(p):
+def roots(p: np.ndarray):
     """A root r of p moves by ``-(sum of dp[k] * r**(n - k)) / p'(r)``."""
     y = np.roots(p)
 
@@ -108,7 +108,7 @@ def roots(p):
     call(rng.normal(size=(2, 3, 3)) + 2.0 * np.eye(3), 1), call(complexes(rng, 2, 2), p="fro"),
     call([[2.5, 0.5], [0.25, 1.5]]),
 ])
-def cond(x, p=None):
+def cond(x: np.ndarray, p=None):
     """``norm(x) norm(inv(x))``; for the 2-norm the ratio of singular values."""
     y = np.linalg.cond(x, p)
 

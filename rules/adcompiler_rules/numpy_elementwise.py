@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
 import numpy as np
 import scipy  # its subpackages are imported when they are first asked for
 
@@ -149,7 +151,7 @@ def nan_to_num_rule(x, *, nan=0.0, posinf=None, neginf=None):
     call(np.array([0.1, 3.0, 6.5, 0.4, 1.0])), call(np.cumsum(rng.uniform(0, 4, (3, 5)), axis=1)),
     call(np.array([0.0, 5.3, 2.1]), period=4), call(rng.uniform(0, 9, (4, 2)), axis=0, discont=4.0),
 ])
-def unwrap_rule(p, discont=None, axis=-1, *, period=6.283185307179586):
+def unwrap_rule(p: np.ndarray, discont=None, axis=-1, *, period=6.283185307179586):
     y = np.unwrap(p, discont=discont, axis=axis, period=period)
 
     def unwrap_pullback(dy):
@@ -188,7 +190,7 @@ def where_rule(condition, x, y):
     call([rng.normal(size=(2, 2)) > 0], [0.5], default=rng.normal(size=2)),
     call(np.array([False, True]), rng.normal(size=2), rng.normal(size=3)),
 ])
-def select_rule(condlist, choicelist, default=0):
+def select_rule(condlist: Sequence[Any], choicelist: Sequence[Any], default=0):
     y = np.select(condlist, choicelist, default)
 
     def select_pullback(dy):
@@ -211,7 +213,7 @@ def select_rule(condlist, choicelist, default=0):
     call(np.array([-1, 5]), [1.5, 2.5], mode="wrap"),
     call(np.array([-1, 5, 1]), (1.5, rng.normal(size=3)), mode="clip"), call(1, [0.5, 1.5]),
 ])
-def choose_rule(a, choices, *, mode="raise"):
+def choose_rule(a, choices: Sequence[Any], *, mode="raise"):
     y = np.choose(a, choices, mode=mode)
 
     def choose_pullback(dy):

@@ -63,7 +63,7 @@ def half_spectra(rng: np.random.Generator) -> list[Call]:
 
 
 @rrule(np.fft.fft, wrt=("a",), linear=(0,), domain=lambda rng: [*spectra(rng), *signals(rng)])
-def fft_rule(a, n=None, axis=-1, norm=None):
+def fft_rule(a: np.ndarray, n=None, axis=-1, norm=None):
     a_shape = np.shape(a)
 
     def fft_pullback(dy):
@@ -74,7 +74,7 @@ def fft_rule(a, n=None, axis=-1, norm=None):
 
 
 @rrule(np.fft.ifft, wrt=("a",), linear=(0,), domain=lambda rng: [*spectra(rng), *signals(rng)])
-def ifft_rule(a, n=None, axis=-1, norm=None):
+def ifft_rule(a: np.ndarray, n=None, axis=-1, norm=None):
     a_shape = np.shape(a)
 
     def ifft_pullback(dy):
@@ -85,7 +85,7 @@ def ifft_rule(a, n=None, axis=-1, norm=None):
 
 
 @rrule(np.fft.rfft, wrt=("a",), linear=(0,), domain=signals)
-def rfft_rule(a, n=None, axis=-1, norm=None):
+def rfft_rule(a: np.ndarray, n=None, axis=-1, norm=None):
     a_shape = np.shape(a)
     count = a_shape[axis] if n is None else n
 
@@ -98,7 +98,7 @@ def rfft_rule(a, n=None, axis=-1, norm=None):
 
 
 @rrule(np.fft.irfft, wrt=("a",), linear=(0,), domain=half_spectra)
-def irfft_rule(a, n=None, axis=-1, norm=None):
+def irfft_rule(a: np.ndarray, n=None, axis=-1, norm=None):
     a_shape = np.shape(a)
     y = np.fft.irfft(a, n, axis, norm)
     count = np.shape(y)[axis]
@@ -111,7 +111,7 @@ def irfft_rule(a, n=None, axis=-1, norm=None):
 
 
 @rrule(np.fft.hfft, wrt=("a",), linear=(0,), domain=half_spectra)
-def hfft_rule(a, n=None, axis=-1, norm=None):
+def hfft_rule(a: np.ndarray, n=None, axis=-1, norm=None):
     a_shape = np.shape(a)
     y = np.fft.hfft(a, n, axis, norm)
     count = np.shape(y)[axis]
@@ -124,7 +124,7 @@ def hfft_rule(a, n=None, axis=-1, norm=None):
 
 
 @rrule(np.fft.ihfft, wrt=("a",), linear=(0,), domain=signals)
-def ihfft_rule(a, n=None, axis=-1, norm=None):
+def ihfft_rule(a: np.ndarray, n=None, axis=-1, norm=None):
     a_shape = np.shape(a)
     count = a_shape[axis] if n is None else n
 
@@ -213,7 +213,7 @@ def of_real(transform: Any, all_axes: Any, domain: Any) -> None:
     """Register the rule of a transform of real numbers to half of their spectrum."""
 
     @rrule(transform, wrt=("a",), linear=(0,), domain=domain)
-    def rule(a, s=None, axes=all_axes, norm=None):
+    def rule(a: np.ndarray, s=None, axes=all_axes, norm=None):
         a_shape = np.shape(a)
         along = transformed_axes(a_shape, s, axes)
         counts = extents(a_shape, s, along)
@@ -235,7 +235,7 @@ def to_real(transform: Any, all_axes: Any, domain: Any) -> None:
     """Register the rule of a transform of half a spectrum to real numbers."""
 
     @rrule(transform, wrt=("a",), linear=(0,), domain=domain)
-    def rule(a, s=None, axes=all_axes, norm=None):
+    def rule(a: np.ndarray, s=None, axes=all_axes, norm=None):
         a_shape = np.shape(a)
         along = transformed_axes(a_shape, s, axes)
         y = transform(a, s, axes, norm)
@@ -266,7 +266,7 @@ def shifts(rng: np.random.Generator) -> list[Call]:
 
 
 @rrule(np.fft.fftshift, linear=(0,), domain=shifts)
-def fftshift_rule(x, axes=None):
+def fftshift_rule(x: np.ndarray, axes=None):
     def fftshift_pullback(dy):
         return like(np.fft.ifftshift(dy, axes), x)
 
@@ -274,7 +274,7 @@ def fftshift_rule(x, axes=None):
 
 
 @rrule(np.fft.ifftshift, linear=(0,), domain=shifts)
-def ifftshift_rule(x, axes=None):
+def ifftshift_rule(x: np.ndarray, axes=None):
     def ifftshift_pullback(dy):
         return like(np.fft.fftshift(dy, axes), x)
 

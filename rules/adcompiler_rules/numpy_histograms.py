@@ -112,7 +112,7 @@ def points(rng: np.random.Generator) -> list[Call]:
 
 
 @rrule(np.histogramdd, wrt=("weights",), domain=points)
-def histogramdd(sample, bins=10, range=None, density=None, weights=None):
+def histogramdd(sample: np.ndarray, bins=10, range=None, density=None, weights=None):
     y = np.histogramdd(sample, bins, range, density, weights)
     hist, edges = y[0], y[1]
 
@@ -233,7 +233,7 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
 @rrule(np.sort_complex, wrt=("a",), domain=lambda rng: [
     *numbers(rng), call(rng.normal(size=(2, 3)) + 1j), call(rng.normal(size=4) - 0.5j),
 ])
-def sort_complex(a):
+def sort_complex(a: np.ndarray):
     order = np.argsort(a, axis=-1)
 
     def sort_complex_pullback(dy):

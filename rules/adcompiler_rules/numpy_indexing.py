@@ -1,5 +1,7 @@
 """Rules for NumPy functions that select or sort elements. Plain ``x[i]`` is the compiler's own."""
 
+from collections.abc import Sequence
+from typing import Any
 import numpy as np
 
 from adcompiler.rulekit import alias, call, non_differentiable, rrule
@@ -43,7 +45,7 @@ def take(a, indices, axis=None, *, mode="raise"):
     call(rng.normal(size=(1, 3)), np.array([[2, 0], [2, 1]]), axis=1),
     call(rng.normal(size=(2, 3)), np.array([5, 0, 0]), axis=None),
 ])
-def take_along_axis(arr, indices, axis=-1):
+def take_along_axis(arr: np.ndarray, indices: np.ndarray, axis=-1):
     arr_shape = np.shape(arr)
 
     def take_along_axis_pullback(dy):
@@ -59,7 +61,7 @@ def take_along_axis(arr, indices, axis=-1):
     call([False, False], rng.normal(size=(2, 3)), axis=0),
     call([True], [0.5, 1.5]),
 ])
-def compress(condition, a, axis=None):
+def compress(condition: Sequence[Any], a, axis=None):
     a_shape = np.shape(a)
 
     def compress_pullback(dy):
@@ -72,7 +74,7 @@ def compress(condition, a, axis=None):
     call(rng.normal(size=4), [True, False, True]),
     call(rng.normal(size=(2, 3)), np.array([False, True, True]), axis=1),
 ])
-def compress_method(x, condition, axis=None):
+def compress_method(x: np.ndarray, condition: np.ndarray, axis=None):
     x_shape = x.shape
 
     def compress_pullback(dy):
@@ -137,7 +139,7 @@ def sort(a, axis=-1, kind=None):
     call(_spread(rng, 3, 4), -3, axis=None),
     call([2.5, 0.5, 1.5], 1),
 ])
-def partition(a, kth, axis=-1, kind="introselect"):
+def partition(a: np.ndarray, kth, axis=-1, kind="introselect"):
     """The i-th smallest elements of ``a`` and of ``y`` are the same element."""
     a_shape = np.shape(a)
     y = np.partition(a, kth, axis=axis, kind=kind)
@@ -186,7 +188,7 @@ def unique(
     call([1, 1, 0], [0.5, 1.5, 2.5]),
     call(np.array([0, 2])),
 ])
-def bincount(x, weights=None, minlength=0):
+def bincount(x: np.ndarray, weights=None, minlength=0):
     def bincount_pullback(dy):
         return None if weights is None else like(np.take(dy, x), weights)
 

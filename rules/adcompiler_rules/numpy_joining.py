@@ -1,5 +1,7 @@
 """Rules for NumPy functions that join arrays into one, or split one into several."""
 
+from collections.abc import Sequence
+from typing import Any
 import numpy as np
 
 from adcompiler.rulekit import alias, call, rrule
@@ -29,7 +31,7 @@ from adcompiler.runtime.shaping import like, meshgrid_adjoint
     call([rng.normal(size=3), np.array([1, 2])]),
     call([rng.normal(size=3)]),
 ])
-def concatenate(arrays, axis=0, *, dtype=None, casting="same_kind"):
+def concatenate(arrays: Sequence[Any], axis=0, *, dtype=None, casting="same_kind"):
     def concatenate_pullback(dy):
         return concatenate_adjoint(dy, arrays, axis)
 
@@ -44,7 +46,7 @@ def concatenate(arrays, axis=0, *, dtype=None, casting="same_kind"):
     call([0.5, 1.5, np.array(2.5), 1]),
     call(rng.normal(size=(2, 3, 4)), axis=1),
 ])
-def stack(arrays, axis=0, *, dtype=None, casting="same_kind"):
+def stack(arrays: Sequence[Any], axis=0, *, dtype=None, casting="same_kind"):
     def stack_pullback(dy):
         return stack_adjoint(dy, arrays, axis)
 
@@ -58,7 +60,7 @@ def stack(arrays, axis=0, *, dtype=None, casting="same_kind"):
     call([0.5, 1.5]),
     call(rng.normal(size=(2, 3))),
 ])
-def vstack(tup, *, dtype=None, casting="same_kind"):
+def vstack(tup: Sequence[Any], *, dtype=None, casting="same_kind"):
     def vstack_pullback(dy):
         return vstack_adjoint(dy, tup)
 
@@ -72,7 +74,7 @@ def vstack(tup, *, dtype=None, casting="same_kind"):
     call(rng.normal(size=(2, 3))),
     call([0.5, 1.5]),
 ])
-def hstack(tup, *, dtype=None, casting="same_kind"):
+def hstack(tup: Sequence[Any], *, dtype=None, casting="same_kind"):
     def hstack_pullback(dy):
         return hstack_adjoint(dy, tup)
 
@@ -85,7 +87,7 @@ def hstack(tup, *, dtype=None, casting="same_kind"):
     call([0.5, 1.5]),
     call(rng.normal(size=(2, 3))),
 ])
-def dstack(tup):
+def dstack(tup: Sequence[Any]):
     def dstack_pullback(dy):
         return dstack_adjoint(dy, tup)
 
@@ -98,7 +100,7 @@ def dstack(tup):
     call([0.5, 1.5]),
     call(rng.normal(size=(2, 3))),
 ])
-def column_stack(tup):
+def column_stack(tup: Sequence[Any]):
     def column_stack_pullback(dy):
         return column_stack_adjoint(dy, tup)
 
@@ -166,7 +168,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     call(rng.normal(size=5), [3, 1]),
     call(rng.normal(size=0), 1),
 ])
-def split(ary, indices_or_sections, axis=0):
+def split(ary: np.ndarray, indices_or_sections, axis=0):
     ary_shape = np.shape(ary)
 
     def split_pullback(dy):
@@ -186,7 +188,7 @@ def split(ary, indices_or_sections, axis=0):
     call(rng.normal(size=(5, 2)), np.array([1, 3]), axis=-2),
     call([0.5, 1.5, 2.5], 2),
 ])
-def array_split(ary, indices_or_sections, axis=0):
+def array_split(ary: np.ndarray, indices_or_sections, axis=0):
     ary_shape = np.shape(ary)
 
     def array_split_pullback(dy):
@@ -199,7 +201,7 @@ def array_split(ary, indices_or_sections, axis=0):
     call(rng.normal(size=6), 2),
     call(rng.normal(size=(2, 6)), [1, 4]),
 ])
-def hsplit(ary, indices_or_sections):
+def hsplit(ary: np.ndarray, indices_or_sections):
     ary_shape = np.shape(ary)
     axis = 0 if np.ndim(ary) == 1 else 1
 
@@ -213,7 +215,7 @@ def hsplit(ary, indices_or_sections):
     call(rng.normal(size=(4, 3)), 2),
     call(rng.normal(size=(4, 3)), [1]),
 ])
-def vsplit(ary, indices_or_sections):
+def vsplit(ary: np.ndarray, indices_or_sections):
     ary_shape = np.shape(ary)
 
     def vsplit_pullback(dy):
@@ -226,7 +228,7 @@ def vsplit(ary, indices_or_sections):
     call(rng.normal(size=(2, 3, 4)), 2),
     call(rng.normal(size=(2, 3, 4)), [1, 2]),
 ])
-def dsplit(ary, indices_or_sections):
+def dsplit(ary: np.ndarray, indices_or_sections):
     ary_shape = np.shape(ary)
 
     def dsplit_pullback(dy):
@@ -242,7 +244,7 @@ if hasattr(np, "unstack"):  # NumPy 2.1
         call(rng.normal(size=(2, 3, 4)), axis=1),
         call(rng.normal(size=(2, 1)), axis=-1),
     ])
-    def unstack(x, *, axis=0):
+    def unstack(x: np.ndarray, *, axis=0):
         def unstack_pullback(dy):
             return np.stack(dy, axis)
 

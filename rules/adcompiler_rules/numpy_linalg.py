@@ -32,7 +32,7 @@ def _positive(rng, *shape):
     call(np.zeros((0, 3, 3))),
     call([[2.5, 0.5], [0.5, 1.5]]),
 ])
-def inv(a):
+def inv(a: np.ndarray):
     """``da = -y^H dy y^H`` (Giles 2008, section 2.2.3)."""
     y = np.linalg.inv(a)
 
@@ -51,7 +51,7 @@ def inv(a):
     call(np.zeros((0, 3, 3))),
     call([[2.5, 0.5], [0.5, 1.5]]),
 ])
-def det(a):
+def det(a: np.ndarray):
     """``da = dy * conj(cofactors(a))`` (Giles 2008, section 2.2.4), for singular ``a`` as well."""
     y = np.linalg.det(a)
 
@@ -68,7 +68,7 @@ def det(a):
     call(complexes(rng, 2, 2, 2)),
     call([[2.5, 0.5], [0.5, 1.5]]),
 ])
-def slogdet(a):
+def slogdet(a: np.ndarray):
     """``da = dlogdet * inv(a)^H`` (Giles 2008, section 2.2.4).
 
     With ``t = trace(inv(a) da)`` the logarithm changes by ``real(t)``, and a complex sign turns by
@@ -99,7 +99,7 @@ def slogdet(a):
     *(call(_regular(rng, 2, 3, 3), rng.normal(size=shape))
       for shape in ([(2, 3)] if VECTORS_BY_RANK else [(3,), (3, 2)])),
 ])
-def solve(a, b):
+def solve(a: np.ndarray, b: np.ndarray):
     """``db = inv(a)^H dy`` and ``da = -db y^H`` (Giles 2008, section 2.3.1).
 
     A single matrix is factorised once for both systems; SciPy is imported where that is compiled.
@@ -149,7 +149,7 @@ def solve(a, b):
     call([[2.5, 0.5], [0.5, 1.5]]),
     *([call(_positive(rng, 2, 3, 3), upper=True)] if not VECTORS_BY_RANK else []),
 ])
-def cholesky(a, *, upper=False):
+def cholesky(a: np.ndarray, *, upper=False):
     """The cotangent is triangular: NumPy reads the lower triangle, the real part of its diagonal.
 
     ``s = y^-H phi(y^H dy) y^-1``, phi taking the lower triangle and half of the diagonal, is the

@@ -195,7 +195,7 @@ if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
         call(rng.normal(size=(4, 2, 3)), ord="nuc", keepdims=True),
         call(rng.normal(size=(4, 2, 3)), keepdims=True), call(np.zeros((2, 2))),
     ], kink="the Frobenius norm is 0 at the origin")
-    def matrix_norm_rule(x, *, keepdims=False, ord="fro"):
+    def matrix_norm_rule(x: np.ndarray, *, keepdims=False, ord="fro"):
         y = np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
 
         def matrix_norm_pullback(dy):
@@ -219,7 +219,7 @@ if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
     call(rng.normal(size=(2, 2)) + 1j),
     call(rng.normal(size=(2, 2)), 5), call(rng.normal(size=(3, 2, 2, 3)), axis1=3, axis2=0),
 ])
-def trace_rule(a, offset=0, axis1=0, axis2=1, dtype=None):
+def trace_rule(a: np.ndarray, offset=0, axis1=0, axis2=1, dtype=None):
     y = np.trace(a, offset, axis1, axis2, dtype)
 
     def trace_pullback(dy):
@@ -238,7 +238,7 @@ if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
         call(rng.normal(size=(3, 3))), call(rng.normal(size=(4, 2, 3)), offset=-1),
         call(rng.normal(size=(2, 3)), offset=1),
     ])
-    def linalg_trace_rule(x, *, offset=0, dtype=None):
+    def linalg_trace_rule(x: np.ndarray, *, offset=0, dtype=None):
         y = np.linalg.trace(x, offset=offset, dtype=dtype)
 
         def linalg_trace_pullback(dy):

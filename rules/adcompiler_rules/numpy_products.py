@@ -3,6 +3,8 @@
 ``@`` and the ufuncs ``matmul``, ``vecdot``, ``matvec`` and ``vecmat`` have theirs with the ufuncs.
 """
 
+from collections.abc import Sequence
+from typing import Any
 import numpy as np
 
 from adcompiler.rulekit import alias, call, complexes, facts, frule, rrule
@@ -184,7 +186,7 @@ def kron(a, b):
     call(complexes(rng, 3), rng.normal(size=3)),
     call([0.5, 1.5, 2.5], [3.5, 4.5, 5.5]),
 ])
-def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+def cross(a: np.ndarray, b: np.ndarray, axisa=-1, axisb=-1, axisc=-1, axis=None):
     axes = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
 
     def cross_pullback(dy):
@@ -284,7 +286,7 @@ def einsum(*operands, optimize=False):
         complexes(rng, 2, 3), complexes(rng, 3, 3), rng.normal(size=(3, 2)), complexes(rng, 2, 1),
     ]),
 ])
-def multi_dot(arrays):
+def multi_dot(arrays: Sequence[Any]):
     def multi_dot_pullback(dy):
         return multi_dot_adjoint(dy, arrays)
 
@@ -300,7 +302,7 @@ def multi_dot(arrays):
     call(complexes(rng, 2, 2), 3),
     call([[0.5, 1.5], [2.5, 3.5]], 2),
 ])
-def matrix_power(a, n):
+def matrix_power(a: np.ndarray, n):
     """The derivative of a power at ``a^H``, towards ``dy``: ``sum_k (a^H)^k dy (a^H)^(n - 1 - k)``.
 
     It is the upper right block of ``[[a^H, dy], [0, a^H]]^n``, for negative ``n`` as well
@@ -338,7 +340,7 @@ def matrix_power_forward(primals, tangents):
     call(rng.normal(size=3), complexes(rng, 2)),
     call([1.5, 0.5, 2.5], 0.5),
 ])
-def polyval(p, x):
+def polyval(p: np.ndarray, x):
     degree = np.size(p) - 1
 
     def polyval_pullback(dy):
@@ -359,7 +361,7 @@ def polyval(p, x):
     call(complexes(rng, 2), 4),
     call([0.5, 1.5]),
 ])
-def vander(x, N=None, increasing=False):
+def vander(x: np.ndarray, N=None, increasing=False):
     y = np.vander(x, N=N, increasing=increasing)
 
     def vander_pullback(dy):

@@ -164,7 +164,7 @@ def flip(m, axis=None):
 @rrule(np.fliplr, linear=(0,), domain=lambda rng: [
     call(rng.normal(size=(2, 3))), call(rng.normal(size=(2, 3, 4))), call([[0.5, 1.5]]),
 ])
-def fliplr(m):
+def fliplr(m: np.ndarray):
     def fliplr_pullback(dy):
         return like(np.fliplr(dy), m)
 
@@ -174,7 +174,7 @@ def fliplr(m):
 @rrule(np.flipud, linear=(0,), domain=lambda rng: [
     call(rng.normal(size=(2, 3))), call(rng.normal(size=3)), call([0.5, 1.5]),
 ])
-def flipud(m):
+def flipud(m: np.ndarray):
     def flipud_pullback(dy):
         return like(np.flipud(dy), m)
 
@@ -187,7 +187,7 @@ def flipud(m):
     call(rng.normal(size=(2, 3, 4)), k=-1, axes=(1, 2)),
     call([[0.5, 1.5]], 3),
 ])
-def rot90(m, k=1, axes=(0, 1)):
+def rot90(m: np.ndarray, k=1, axes=(0, 1)):
     def rot90_pullback(dy):
         return like(np.rot90(dy, -k, axes), m)
 
@@ -263,7 +263,7 @@ def _triangles(rng):
 
 
 @rrule(np.triu, wrt=("m",), linear=(0,), domain=_triangles)
-def triu(m, k=0):
+def triu(m: np.ndarray, k=0):
     def triu_pullback(dy):
         if np.ndim(m) == 1:  # is repeated as the rows of a matrix
             return like(np.sum(np.triu(dy, k), axis=0), m)
@@ -273,7 +273,7 @@ def triu(m, k=0):
 
 
 @rrule(np.tril, wrt=("m",), linear=(0,), domain=_triangles)
-def tril(m, k=0):
+def tril(m: np.ndarray, k=0):
     def tril_pullback(dy):
         if np.ndim(m) == 1:  # is repeated as the rows of a matrix
             return like(np.sum(np.tril(dy, k), axis=0), m)
@@ -292,7 +292,7 @@ def tril(m, k=0):
     call([0.5, 1.5], 1),
     call([[0.5, 1.5], [2.5, 3.5]]),
 ])
-def diag(v, k=0):
+def diag(v: np.ndarray, k=0):
     v_shape = np.shape(v)
 
     def diag_pullback(dy):
@@ -326,7 +326,7 @@ def diagflat(v, k=0):
     call(rng.normal(size=(3, 3)), 5),
     call([[0.5, 1.5], [2.5, 3.5]]),
 ])
-def diagonal(a, offset=0, axis1=0, axis2=1):
+def diagonal(a: np.ndarray, offset=0, axis1=0, axis2=1):
     a_shape = np.shape(a)
 
     def diagonal_pullback(dy):
@@ -341,7 +341,7 @@ if hasattr(np.linalg, "diagonal"):  # NumPy 2
         call(rng.normal(size=(3, 4))),
         call(rng.normal(size=(2, 3, 3)), offset=-1),
     ])
-    def matrix_diagonal(x, *, offset=0):
+    def matrix_diagonal(x: np.ndarray, *, offset=0):
         x_shape = np.shape(x)
 
         def matrix_diagonal_pullback(dy):
@@ -367,7 +367,9 @@ alias(np.ndarray.diagonal, np.diagonal)
     call(rng.normal(size=4) + 1j, 2),
     call([0.5, 1.5, 2.5], 2),
 ])
-def sliding_window_view_rule(x, window_shape, axis=None, *, subok=False, writeable=False):
+def sliding_window_view_rule(
+    x: np.ndarray, window_shape, axis=None, *, subok=False, writeable=False
+):
     """Differentiate the view of windows, whose axes come last: what they share is added up."""
     x_shape = np.shape(x)
 

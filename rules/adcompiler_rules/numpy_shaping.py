@@ -49,7 +49,7 @@ def reshape(a, shape, order="C"):
     call(rng.normal(size=(3, 4)).T, 6, 2, order="F"),
     call(rng.normal(size=(3, 4)), 6, 2, order="A"),
 ])
-def reshape_method(x, *shape, order="C"):
+def reshape_method(x: np.ndarray, *shape, order="C"):
     x_shape = x.shape
     memory = order if order != "A" else read_order(x, order)
 
@@ -127,7 +127,7 @@ def ravel(a, order="C"):
     call(rng.normal(size=(3, 4)), order="K"),
     call(rng.normal(size=(3, 4)), order="A"),
 ])
-def flatten(x, order="C"):
+def flatten(x: np.ndarray, order="C"):
     x_shape = x.shape
 
     def flatten_pullback(dy):
@@ -236,7 +236,7 @@ def transpose(a, axes=None):
     call(rng.normal(size=(2, 3, 4)), (-1, 0, -2)),
     call(rng.normal(size=3), 0),
 ])
-def transpose_method(x, *axes):
+def transpose_method(x: np.ndarray, *axes):
     def transpose_pullback(dy):
         if len(axes) == 0 or axes[0] is None:
             dx = dy.transpose()
@@ -254,7 +254,7 @@ def transpose_method(x, *axes):
     call(rng.normal(size=(2, 3, 4))),
     call(rng.normal(size=3)),
 ])
-def transpose_attribute(x):
+def transpose_attribute(x: np.ndarray):
     def transpose_pullback(dy):
         return dy.T
 
@@ -267,7 +267,7 @@ def transpose_attribute(x):
     call(rng.normal(size=(2, 0)), 1, 1),
     call([[0.5, 1.5, 2.5]], 0, 1),
 ])
-def swapaxes(a, axis1, axis2):
+def swapaxes(a: np.ndarray, axis1, axis2):
     def swapaxes_pullback(dy):
         return like(np.swapaxes(dy, axis1, axis2), a)
 
@@ -280,7 +280,7 @@ def swapaxes(a, axis1, axis2):
     call(rng.normal(size=(2, 3, 4)), source=[2], destination=[0]),
     call([[0.5, 1.5, 2.5]], 0, 1),
 ])
-def moveaxis(a, source, destination):
+def moveaxis(a: np.ndarray, source, destination):
     def moveaxis_pullback(dy):
         return like(np.moveaxis(dy, destination, source), a)
 
@@ -293,7 +293,7 @@ def moveaxis(a, source, destination):
     call(rng.normal(size=(2, 3, 4)), -2, start=-1),
     call(rng.normal(size=(2, 3, 4)), 1, 1),
 ])
-def rollaxis(a, axis, start=0):
+def rollaxis(a: np.ndarray, axis, start=0):
     position = rolled_to(axis, start, np.ndim(a))
 
     def rollaxis_pullback(dy):
@@ -315,14 +315,14 @@ if hasattr(np, "matrix_transpose"):  # NumPy 2
     @rrule(np.matrix_transpose, linear=(0,), domain=lambda rng: [
         *_matrices(rng), call([[0.5, 1.5, 2.5]]),
     ])
-    def matrix_transpose(x):
+    def matrix_transpose(x: np.ndarray):
         def matrix_transpose_pullback(dy):
             return like(np.swapaxes(dy, -1, -2), x)
 
         return np.matrix_transpose(x), matrix_transpose_pullback
 
     @rrule(np.ndarray.mT, linear=(0,), domain=_matrices)
-    def matrix_transpose_attribute(x):
+    def matrix_transpose_attribute(x: np.ndarray):
         def matrix_transpose_pullback(dy):
             return dy.mT
 

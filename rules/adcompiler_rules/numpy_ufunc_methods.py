@@ -6,6 +6,7 @@ The methods that are other functions (``np.add.reduce`` is ``np.sum``) follow th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -134,7 +135,7 @@ def scan(ufunc: Any, kept: Any, new: Any, domain: Any, kink: str = "") -> None:
     """
 
     @rrule(ufunc.accumulate, wrt=("array",), domain=domain, kink=kink)
-    def rule(array, axis=0, dtype=None):
+    def rule(array: np.ndarray, axis=0, dtype=None):
         y = ufunc.accumulate(array, axis, dtype)
 
         def pullback(dy):
@@ -209,7 +210,7 @@ def cuts(rng: np.random.Generator) -> list[Call]:
 
 
 @rrule(np.add.reduceat, wrt=("array",), linear=(0,), domain=cuts)
-def add_reduceat_rule(array, indices, axis=0, dtype=None):
+def add_reduceat_rule(array: np.ndarray, indices: Sequence[Any], axis=0, dtype=None):
     shape = np.shape(array)
 
     def add_reduceat_pullback(dy):
@@ -230,7 +231,7 @@ def others_in_segments(factors, begin, axis):
 @rrule(np.multiply.reduceat, wrt=("array",), domain=lambda rng: [
     *cuts(rng), call(np.array([1.5, 0.0, 2.5, 0.0, 0.0, 1.5]), [0, 3]),
 ])
-def multiply_reduceat_rule(array, indices, axis=0, dtype=None):
+def multiply_reduceat_rule(array: np.ndarray, indices: Sequence[Any], axis=0, dtype=None):
     shape = np.shape(array)
     y = np.multiply.reduceat(array, indices, axis, dtype)
 
@@ -249,7 +250,7 @@ def extremes_of_segments(ufunc: Any) -> None:
     """Register the rule of ``reduceat`` of an extreme."""
 
     @rrule(ufunc.reduceat, wrt=("array",), domain=cuts, kink=TIES)
-    def rule(array, indices, axis=0, dtype=None):
+    def rule(array: np.ndarray, indices: Sequence[Any], axis=0, dtype=None):
         shape = np.shape(array)
         y = ufunc.reduceat(array, indices, axis, dtype)
 

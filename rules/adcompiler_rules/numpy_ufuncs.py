@@ -319,7 +319,7 @@ def matmul_samples(rng: np.random.Generator) -> list[Call]:
 
 
 @rrule(np.matmul, bilinear=(0, 1), domain=matmul_samples)
-def matmul_rule(a, b):
+def matmul_rule(a: np.ndarray, b: np.ndarray):
     y = np.matmul(a, b)
 
     def matmul_pullback(dy):
@@ -367,7 +367,7 @@ def vector_samples(rng: np.random.Generator) -> list[Call]:
 
 if hasattr(np, "vecdot"):  # NumPy 2.0
     @rrule(np.vecdot, bilinear=(0, 1), domain=vector_samples)
-    def vecdot_rule(x1, x2, *, axis=-1):
+    def vecdot_rule(x1: np.ndarray, x2: np.ndarray, *, axis=-1):
         """Differentiate ``sum(conj(x1) * x2, axis=axis)``: of each its own axis of that number."""
         y = np.vecdot(x1, x2, axis=axis)  # type: ignore[call-overload]
 
@@ -390,7 +390,7 @@ if hasattr(np, "matvec"):  # NumPy 2.2
         call(rng.normal(size=(4, 1, 2, 3)), rng.normal(size=(5, 3))),
         call(complex_normal(rng, 2, 3), complex_normal(rng, 3)),
     ])
-    def matvec_rule(x1, x2):
+    def matvec_rule(x1: np.ndarray, x2: np.ndarray):
         """Differentiate ``sum(x1 * x2[..., None, :], axis=-1)``."""
         y = np.matvec(x1, x2)
 
@@ -408,7 +408,7 @@ if hasattr(np, "matvec"):  # NumPy 2.2
         call(rng.normal(size=(4, 1, 2)), rng.normal(size=(5, 2, 3))),
         call(complex_normal(rng, 2), complex_normal(rng, 2, 3)),
     ])
-    def vecmat_rule(x1, x2):
+    def vecmat_rule(x1: np.ndarray, x2: np.ndarray):
         """Differentiate ``sum(conj(x1)[..., :, None] * x2, axis=-2)``."""
         y = np.vecmat(x1, x2)
 

@@ -274,7 +274,7 @@ STAND_FOR[Turn] = Rotation
     call(Rotation.from_quat(rng.normal(size=(2, 4))), rng.normal(size=3)),
     call(Rotation.from_quat(rng.normal(size=(2, 4))), rng.normal(size=(2, 3)), inverse=True),
 ])
-def apply_rule(self, vectors, inverse=False):
+def apply_rule(self, vectors: np.ndarray, inverse=False):
     def apply_pullback(dy):
         turned = Rotation.apply(self, np.array(dy), not inverse)  # Cython takes no read-only ones
         return like(unbroadcast(turned, np.shape(vectors)), vectors)

@@ -40,7 +40,7 @@ non_differentiable(axes_along)
 
 
 @rrule(scipy.signal.convolve, wrt=("in1", "in2"), bilinear=(0, 1), domain=samples)
-def convolve(in1, in2, mode="full", method="auto"):
+def convolve(in1: np.ndarray, in2: np.ndarray, mode="full", method="auto"):
     y = scipy.signal.convolve(in1, in2, mode, method)
 
     def convolve_pullback(dy):
@@ -52,7 +52,7 @@ def convolve(in1, in2, mode="full", method="auto"):
 
 
 @rrule(scipy.signal.correlate, wrt=("in1", "in2"), domain=samples)
-def correlate(in1, in2, mode="full", method="auto"):
+def correlate(in1: np.ndarray, in2: np.ndarray, mode="full", method="auto"):
     """A convolution with the conjugate of ``in2`` in opposite order."""
     y = scipy.signal.correlate(in1, in2, mode, method)
 
@@ -76,7 +76,7 @@ def samples_along_axes(rng):
 
 
 @rrule(scipy.signal.fftconvolve, wrt=("in1", "in2"), bilinear=(0, 1), domain=samples_along_axes)
-def fftconvolve(in1, in2, mode="full", axes=None):
+def fftconvolve(in1: np.ndarray, in2: np.ndarray, mode="full", axes=None):
     y = scipy.signal.fftconvolve(in1, in2, mode, axes)
     along = axes_along(axes, in1)
 
@@ -91,7 +91,7 @@ def fftconvolve(in1, in2, mode="full", axes=None):
 
 
 @rrule(scipy.signal.oaconvolve, wrt=("in1", "in2"), bilinear=(0, 1), domain=samples_along_axes)
-def oaconvolve(in1, in2, mode="full", axes=None):
+def oaconvolve(in1: np.ndarray, in2: np.ndarray, mode="full", axes=None):
     y = scipy.signal.oaconvolve(in1, in2, mode, axes)
     along = axes_along(axes, in1)
 
@@ -118,7 +118,7 @@ def planar_samples(rng):
 
 
 @rrule(scipy.signal.convolve2d, wrt=("in1", "in2"), domain=planar_samples)
-def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
+def convolve2d(in1: np.ndarray, in2: np.ndarray, mode="full", boundary="fill", fillvalue=0):
     y = scipy.signal.convolve2d(in1, in2, mode, boundary, fillvalue)
 
     def convolve2d_pullback(dy):
@@ -131,7 +131,7 @@ def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
 @rrule(scipy.signal.correlate2d, wrt=("in1", "in2"), domain=lambda rng: [
     sample for sample in planar_samples(rng) if len(sample.args[0]) >= len(sample.args[1])
 ])
-def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
+def correlate2d(in1: np.ndarray, in2: np.ndarray, mode="full", boundary="fill", fillvalue=0):
     """A convolution with the conjugate of ``in2`` in opposite order."""
     if mode == "valid" and np.any(np.less(np.shape(in1), np.shape(in2))):
         raise NotImplementedError(

@@ -35,7 +35,7 @@ def adjoint(a):
     call([[2.5, 0.5], [0.5, 1.5]]),
     *([call(regular(rng, 2, 3, 3))] if BATCHES else []),
 ])
-def inv(a, overwrite_a=False, check_finite=True):
+def inv(a: np.ndarray, overwrite_a=False, check_finite=True):
     """``da = -y^H dy y^H``."""
     y = scipy.linalg.inv(a, check_finite=check_finite)
 
@@ -53,7 +53,7 @@ def inv(a, overwrite_a=False, check_finite=True):
     call([[2.5, 0.5], [0.5, 1.5]]),
     *([call(rng.normal(size=(2, 3, 3)))] if BATCHES else []),
 ])
-def det(a, overwrite_a=False, check_finite=True):
+def det(a: np.ndarray, overwrite_a=False, check_finite=True):
     """``da = dy * conj(cofactors(a))``, for singular ``a`` as well."""
     y = scipy.linalg.det(a, check_finite=check_finite)
 
@@ -72,7 +72,7 @@ def det(a, overwrite_a=False, check_finite=True):
     call([[2.5, 0.5], [0.5, 1.5], [1.5, 0.5]]),
     call(rng.normal(size=(4, 3)), rtol=0.5), call(complex_normal(rng, 3, 4), rtol=0.5),
 ])
-def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
+def pinv(a: np.ndarray, *, atol=None, rtol=None, return_rank=False, check_finite=True):
     if return_rank:
         raise NotImplementedError("scipy.linalg.pinv has no rule for return_rank=True")
     y = scipy.linalg.pinv(a, atol=atol, rtol=rtol, check_finite=check_finite)
@@ -89,7 +89,7 @@ def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
     call(regular(rng, 3, 3) + 1j * rng.normal(size=(3, 3))),
     call(rng.normal(size=(3, 3)), rtol=0.7), call(complex_normal(rng, 3, 3), None, 0.7, False),
 ])
-def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True):
+def pinvh(a: np.ndarray, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True):
     """One triangle is read: the cotangent is zero in the other."""
     if return_rank or np.ndim(a) != 2:
         raise NotImplementedError(
@@ -121,7 +121,9 @@ def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=T
     call(rng.normal(size=(4, 3)), pivoting=True),
     call(complex_normal(rng, 3, 2)),
 ])
-def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
+def qr(
+    a: np.ndarray, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True
+):
     """The columns that complete those of a tall matrix turn as the reflections do."""
     if np.ndim(a) != 2 or mode == "raw" or (mode == "r" and pivoting):
         raise NotImplementedError(
@@ -150,7 +152,7 @@ def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fini
     call(rng.normal(size=(2, 4)), mode="economic"),
     call(complex_normal(rng, 2, 3), mode="economic"),
 ])
-def rq(a, overwrite_a=False, lwork=None, mode="full", check_finite=True):
+def rq(a: np.ndarray, overwrite_a=False, lwork=None, mode="full", check_finite=True):
     """``a^H`` with its columns in opposite order is ``q^H r^H`` with ``q^H`` and ``r^H`` turned."""
     if np.ndim(a) != 2 or mode == "r":
         raise NotImplementedError(
@@ -185,7 +187,7 @@ def rq(a, overwrite_a=False, lwork=None, mode="full", check_finite=True):
     call(rng.normal(size=(3, 3)), lapack_driver="gesvd"),
 ])
 def svd(
-    a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True,
+    a: np.ndarray, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True,
     lapack_driver="gesdd",
 ):
     """As ``numpy.linalg.svd``; vectors that complete a rectangular matrix are refused."""
@@ -222,7 +224,7 @@ def svd(
        domain=lambda rng: [
     call(rng.normal(size=(3, 2))), call(rng.normal(size=(2, 3))), call(complex_normal(rng, 2, 2)),
 ])
-def svdvals(a, overwrite_a=False, check_finite=True):
+def svdvals(a: np.ndarray, overwrite_a=False, check_finite=True):
     u, s, vH = scipy.linalg.svd(a, full_matrices=False, check_finite=check_finite)
 
     def svdvals_pullback(ds):
@@ -251,7 +253,7 @@ def polar_adjoint(u, p, du, dp):
     call(regular(rng, 3, 3), "left"),
     call(regular(rng, 2, 2) + 1j * rng.normal(size=(2, 2))),
 ])
-def polar(a, side="right"):
+def polar(a: np.ndarray, side="right"):
     if np.ndim(a) != 2:
         raise NotImplementedError("scipy.linalg.polar has a rule for single matrices")
     wide, tall = np.shape(a)[0] < np.shape(a)[1], np.shape(a)[0] > np.shape(a)[1]
@@ -280,7 +282,7 @@ CONJUGATES = bool(scipy.linalg.orthogonal_procrustes(IMAGINARY, IMAGINARY)[0][0,
        primal_note="takes the rotation from a polar decomposition", domain=lambda rng: [
     call(rng.normal(size=(5, 3)), rng.normal(size=(5, 3))),
 ])
-def orthogonal_procrustes(A, B, check_finite=True):
+def orthogonal_procrustes(A: np.ndarray, B: np.ndarray, check_finite=True):
     """The rotation is the unitary factor of ``A^H B``, the scale the trace of the other one."""
     turned = np.asarray(A) if CONJUGATES else np.conj(A)
     u, p = scipy.linalg.polar(adjoint(turned) @ np.asarray(B))
@@ -308,7 +310,8 @@ def orthogonal_procrustes(A, B, check_finite=True):
     call(complex_normal(rng, 3, 4), complex_normal(rng, 3), 0.5),
 ])
 def lstsq(
-    a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None
+    a: np.ndarray, b: np.ndarray, cond=None, overwrite_a=False, overwrite_b=False,
+    check_finite=True, lapack_driver=None
 ):
     """The solution is ``pinv(a) b``, residuals are ``sum(abs(b - a x)^2)``, then rank and svdvals.
 

@@ -57,7 +57,8 @@ def chosen(w, by_index, by_value):
     call([[2.5, 0.5], [0.5, 1.5]]),
 ])
 def eigh(
-    a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, type=1,
+    a: np.ndarray, b=None, *, lower=True, eigvals_only=False, overwrite_a=False,
+    overwrite_b=False, type=1,
     check_finite=True, subset_by_index=None, subset_by_value=None, driver=None,
 ):
     """``a v = b v diag(w)`` with ``v^H b v = 1``: ``w`` moves by ``v^H (da - w db) v``.
@@ -103,7 +104,8 @@ def eigh(
     call([[2.5, 0.5], [0.5, 1.5]]),
 ])
 def eigvalsh(
-    a, b=None, *, lower=True, overwrite_a=False, overwrite_b=False, type=1, check_finite=True,
+    a: np.ndarray, b=None, *, lower=True, overwrite_a=False, overwrite_b=False, type=1,
+    check_finite=True,
     subset_by_index=None, subset_by_value=None, driver=None,
 ):
     if np.ndim(a) != 2 or (b is not None and type != 1):
@@ -133,7 +135,8 @@ def tridiagonal_adjoint(s):
     call(3.0 * np.arange(4.0), 0.4 * rng.normal(size=3), eigvals_only=True),
 ])
 def eigh_tridiagonal(
-    d, e, eigvals_only=False, select="a", select_range=None, check_finite=True, tol=0.0,
+    d: np.ndarray, e: np.ndarray, eigvals_only=False, select="a", select_range=None,
+    check_finite=True, tol=0.0,
     lapack_driver="auto",
 ):
     if np.ndim(d) != 1 or select != "a":
@@ -155,7 +158,8 @@ def eigh_tridiagonal(
 @rrule(scipy.linalg.eigvalsh_tridiagonal, wrt=("d", "e"), primal_note=VECTORS_TOO,
        kink=DEGENERATE, domain=lambda rng: [call(rng.normal(size=4), rng.normal(size=3))])
 def eigvalsh_tridiagonal(
-    d, e, select="a", select_range=None, check_finite=True, tol=0.0, lapack_driver="auto"
+    d: np.ndarray, e: np.ndarray, select="a", select_range=None, check_finite=True, tol=0.0,
+    lapack_driver="auto"
 ):
     if np.ndim(d) != 1 or select != "a":
         raise NotImplementedError(
@@ -176,7 +180,7 @@ def eigvalsh_tridiagonal(
     call(rng.normal(size=(3, 5)), lower=True, eigvals_only=True),
 ])
 def eig_banded(
-    a_band, lower=False, eigvals_only=False, overwrite_a_band=False, select="a",
+    a_band: np.ndarray, lower=False, eigvals_only=False, overwrite_a_band=False, select="a",
     select_range=None, max_ev=0, check_finite=True,
 ):
     if np.ndim(a_band) != 2 or select != "a":
@@ -201,7 +205,8 @@ def eig_banded(
     call(complex_normal(rng, 3, 5), lower=True),
 ])
 def eigvals_banded(
-    a_band, lower=False, overwrite_a_band=False, select="a", select_range=None, check_finite=True
+    a_band: np.ndarray, lower=False, overwrite_a_band=False, select="a", select_range=None,
+    check_finite=True
 ):
     if np.ndim(a_band) != 2 or select != "a":
         raise NotImplementedError(
@@ -235,7 +240,8 @@ def eig_adjoint(w, v, dw, k):
     call([[2.5, 0.5], [0.25, 1.5]]),
 ])
 def eig(
-    a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False, check_finite=True,
+    a: np.ndarray, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False,
+    check_finite=True,
     homogeneous_eigvals=False,
 ):
     if np.ndim(a) != 2 or b is not None or left or homogeneous_eigvals:
@@ -260,7 +266,8 @@ def eig(
     call([[2.5, 0.5], [0.25, 1.5]]),
 ])
 def eigvals(
-    a, b=None, overwrite_a=False, overwrite_b=False, check_finite=True, homogeneous_eigvals=False
+    a: np.ndarray, b=None, overwrite_a=False, overwrite_b=False, check_finite=True,
+    homogeneous_eigvals=False
 ):
     """``da = v^-H diag(dw) v^H``; ``eig`` may give the eigenvalues in another order."""
     if np.ndim(a) != 2 or b is not None or homogeneous_eigvals:

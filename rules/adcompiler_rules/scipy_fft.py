@@ -76,7 +76,7 @@ def whole_spectrum(transform: Any, other: Any) -> None:
     """Register the rule of a complex transform; ``other`` goes the other way."""
 
     @rrule(transform, wrt=("x",), linear=(0,), domain=lambda rng: [*spectra(rng), *signals(rng)])
-    def rule(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None):
+    def rule(x: np.ndarray, n=None, axis=-1, norm=None, overwrite_x=False, workers=None):
         x_shape = np.shape(x)
 
         def pullback(dy):
@@ -90,7 +90,7 @@ def from_signal(transform: Any, other: Any) -> None:
     """Register the rule of a transform of real numbers to half of their spectrum."""
 
     @rrule(transform, wrt=("x",), linear=(0,), domain=signals)
-    def rule(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None):
+    def rule(x: np.ndarray, n=None, axis=-1, norm=None, overwrite_x=False, workers=None):
         x_shape = np.shape(x)
         count = x_shape[axis] if n is None else n
 
@@ -106,7 +106,7 @@ def to_signal(transform: Any, other: Any) -> None:
     """Register the rule of a transform of half a spectrum to real numbers."""
 
     @rrule(transform, wrt=("x",), linear=(0,), domain=lambda rng: [*spectra(rng), *signals(rng)])
-    def rule(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None):
+    def rule(x: np.ndarray, n=None, axis=-1, norm=None, overwrite_x=False, workers=None):
         x_shape = np.shape(x)
         y = transform(x, n, axis, norm, False, workers)
         count = np.shape(y)[axis]
@@ -149,7 +149,7 @@ def from_signals(transform: Any, other: Any, default_axes: Any) -> None:
     """Register the rule of a transform over several axes to half of a spectrum."""
 
     @rrule(transform, wrt=("x",), linear=(0,), domain=real_spaces)
-    def rule(x, s=None, axes=default_axes, norm=None, overwrite_x=False, workers=None):
+    def rule(x: np.ndarray, s=None, axes=default_axes, norm=None, overwrite_x=False, workers=None):
         x_shape = np.shape(x)
         along = transformed_axes(x_shape, s, axes)
         counts = extents(x_shape, s, along)
@@ -166,7 +166,7 @@ def to_signals(transform: Any, other: Any, default_axes: Any) -> None:
     """Register the rule of a transform over several axes of half of a spectrum."""
 
     @rrule(transform, wrt=("x",), linear=(0,), domain=spaces)
-    def rule(x, s=None, axes=default_axes, norm=None, overwrite_x=False, workers=None):
+    def rule(x: np.ndarray, s=None, axes=default_axes, norm=None, overwrite_x=False, workers=None):
         x_shape = np.shape(x)
         along = transformed_axes(x_shape, s, axes)
         y = transform(x, s, axes, norm, False, workers)
@@ -253,7 +253,8 @@ def along_axis(transform: Any, over_axes: Any, ends: Any) -> None:
 
     @rrule(transform, wrt=("x",), linear=(0,), domain=waves)
     def rule(
-        x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None
+        x: np.ndarray, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None,
+        orthogonalize=None
     ):
         x_shape = np.shape(x)
         plain = not is_orthogonal(x, norm, orthogonalize)
@@ -325,7 +326,7 @@ def shifts(rng: np.random.Generator) -> list[Call]:
 
 
 @rrule(scipy.fft.fftshift, linear=(0,), domain=shifts)
-def fftshift_rule(x, axes=None):
+def fftshift_rule(x: np.ndarray, axes=None):
     def fftshift_pullback(dy):
         return like(scipy.fft.ifftshift(dy, axes), x)
 
@@ -333,7 +334,7 @@ def fftshift_rule(x, axes=None):
 
 
 @rrule(scipy.fft.ifftshift, linear=(0,), domain=shifts)
-def ifftshift_rule(x, axes=None):
+def ifftshift_rule(x: np.ndarray, axes=None):
     def ifftshift_pullback(dy):
         return like(scipy.fft.fftshift(dy, axes), x)
 

@@ -56,7 +56,7 @@ def kaiser_beta(a):
     call(B, A, rng.normal(size=1), zi=rng.normal(size=2)),
     call(B, A, complex_normal(rng, 5)),
 ])
-def lfilter(b, a, x, axis=-1, zi=None):
+def lfilter(b, a, x: np.ndarray, axis=-1, zi=None):
     """With ``zi`` the result is the signal and the last state."""
     y = scipy.signal.lfilter(b, a, x, axis, zi)
     signal = y if zi is None else y[0]
@@ -76,7 +76,7 @@ def lfilter(b, a, x, axis=-1, zi=None):
     call(SOS, rng.normal(size=(5, 2)), axis=0),
     call(SOS, rng.normal(size=6), zi=rng.normal(size=(2, 2))),
 ])
-def sosfilt(sos, x, axis=-1, zi=None):
+def sosfilt(sos: np.ndarray, x: np.ndarray, axis=-1, zi=None):
     """``sos[:, 3]`` must be one: its cotangent says what a change would do if it were allowed."""
     y = scipy.signal.sosfilt(sos, x, axis, zi)
 
@@ -97,7 +97,7 @@ def sosfilt(sos, x, axis=-1, zi=None):
     call(B, A, rng.normal(size=12), padtype=None),
     call(B, A, complex_normal(rng, 12)),
 ])
-def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad", irlen=None):
+def filtfilt(b, a, x: np.ndarray, axis=-1, padtype="odd", padlen=None, method="pad", irlen=None):
     """Linear in the signal; of the coefficients it has no derivative."""
     if method != "pad":
         raise NotImplementedError("scipy.signal.filtfilt has a rule for method='pad'")
@@ -118,7 +118,7 @@ def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad", irlen=N
     call(rng.normal(size=3), rng.normal(size=(4, 2)), up=2, axis=0),
     call(complex_normal(rng, 3), complex_normal(rng, 4), down=2),
 ])
-def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
+def upfirdn(h: np.ndarray, x: np.ndarray, up=1, down=1, axis=-1, mode="constant", cval=0):
     if mode != "constant" or cval != 0:
         raise NotImplementedError("scipy.signal.upfirdn has a rule with zeros beyond the ends")
     if np.ndim(h) != 1:
@@ -139,7 +139,7 @@ def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
     call(rng.normal(size=8), bp=[3]),
     call(complex_normal(rng, 5)),
 ])
-def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=False):
+def detrend(data: np.ndarray, axis=-1, type="linear", bp=0, overwrite_data=False):
     """An orthogonal projection, which is its own adjoint."""
     y = scipy.signal.detrend(data, axis, type, bp)
 
@@ -155,7 +155,7 @@ def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=False):
     call(rng.normal(size=(2, 6)), 4),
     call(rng.normal(size=(4, 2)), N=7, axis=0),
 ])
-def hilbert(x, N=None, axis=-1):
+def hilbert(x: np.ndarray, N=None, axis=-1):
     """The imaginary part is a transform of the signal whose adjoint is its negative."""
     y = scipy.signal.hilbert(x, N, axis)
 

@@ -1,5 +1,7 @@
 """Rules for ``scipy.ndimage``: filters, which are linear in the image."""
 
+from collections.abc import Sequence
+from typing import Any
 import numpy as np
 import scipy.ndimage
 
@@ -41,7 +43,9 @@ def samples(rng):
 
 
 @rrule(scipy.ndimage.correlate, wrt=("input", "weights"), domain=samples)
-def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0):
+def correlate(
+    input: np.ndarray, weights: np.ndarray, output=None, mode="reflect", cval=0.0, origin=0
+):
     if output is not None:
         raise NotImplementedError("rules for scipy.ndimage take no output=")
     y = scipy.ndimage.correlate(input, weights, None, mode, cval, origin)
@@ -54,7 +58,9 @@ def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0):
 
 
 @rrule(scipy.ndimage.convolve, wrt=("input", "weights"), domain=samples)
-def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0):
+def convolve(
+    input: np.ndarray, weights: np.ndarray, output=None, mode="reflect", cval=0.0, origin=0
+):
     """A correlation with the weights in opposite order, about the opposite place."""
     if output is not None:
         raise NotImplementedError("rules for scipy.ndimage take no output=")
@@ -80,7 +86,10 @@ def samples_along_an_axis(rng):
 
 
 @rrule(scipy.ndimage.correlate1d, wrt=("input",), domain=samples_along_an_axis)
-def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
+def correlate1d(
+    input: np.ndarray, weights: Sequence[Any], axis=-1, output=None, mode="reflect", cval=0.0,
+    origin=0
+):
     if output is not None:
         raise NotImplementedError("rules for scipy.ndimage take no output=")
     y = scipy.ndimage.correlate1d(input, weights, axis, None, mode, cval, origin)
@@ -92,7 +101,10 @@ def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, 
 
 
 @rrule(scipy.ndimage.convolve1d, wrt=("input",), domain=samples_along_an_axis)
-def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
+def convolve1d(
+    input: np.ndarray, weights: Sequence[Any], axis=-1, output=None, mode="reflect", cval=0.0,
+    origin=0
+):
     if output is not None:
         raise NotImplementedError("rules for scipy.ndimage take no output=")
     y = scipy.ndimage.convolve1d(input, weights, axis, None, mode, cval, origin)
@@ -113,7 +125,8 @@ def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, o
     call(rng.normal(size=(3, 4)), 0.5, order=2, mode="constant", cval=0.5, truncate=2.0),
 ])
 def gaussian_filter1d(
-    input, sigma, axis=-1, order=0, output=None, mode="reflect", cval=0.0, truncate=4.0, *,
+    input: np.ndarray, sigma, axis=-1, order=0, output=None, mode="reflect", cval=0.0,
+    truncate=4.0, *,
     radius=None,
 ):
     if output is not None:
@@ -156,7 +169,9 @@ def gaussian_filter(
     call(rng.normal(size=6), 3), call(rng.normal(size=(4, 3)), 2, 0, mode="mirror", origin=-1),
     call(rng.normal(size=3), 5, mode="constant"),
 ])
-def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
+def uniform_filter1d(
+    input: np.ndarray, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0
+):
     if output is not None:
         raise NotImplementedError("rules for scipy.ndimage take no output=")
     y = scipy.ndimage.uniform_filter1d(input, size, axis, None, mode, cval, origin)
@@ -191,7 +206,7 @@ def uniform_filter(
 @rrule(scipy.ndimage.sobel, wrt=("input",), domain=lambda rng: [
     call(rng.normal(size=(3, 4)), mode=mode) for mode in MODES
 ] + [call(rng.normal(size=(3, 4)), 0), call(rng.normal(size=5), mode="wrap")])
-def sobel(input, axis=-1, output=None, mode="reflect", cval=0.0):
+def sobel(input: np.ndarray, axis=-1, output=None, mode="reflect", cval=0.0):
     if output is not None:
         raise NotImplementedError("rules for scipy.ndimage take no output=")
     y = scipy.ndimage.sobel(input, axis, None, mode, cval)
@@ -205,7 +220,7 @@ def sobel(input, axis=-1, output=None, mode="reflect", cval=0.0):
 @rrule(scipy.ndimage.prewitt, wrt=("input",), domain=lambda rng: [
     call(rng.normal(size=(3, 4)), mode="mirror"), call(rng.normal(size=(3, 4)), 0),
 ])
-def prewitt(input, axis=-1, output=None, mode="reflect", cval=0.0):
+def prewitt(input: np.ndarray, axis=-1, output=None, mode="reflect", cval=0.0):
     if output is not None:
         raise NotImplementedError("rules for scipy.ndimage take no output=")
     y = scipy.ndimage.prewitt(input, axis, None, mode, cval)
@@ -289,7 +304,8 @@ of_rank(scipy.ndimage.median_filter)
     call(distinct(rng, 3, 4), 1, 3), call(distinct(rng, 5), 1, size=3, mode="wrap"),
 ])
 def rank_filter(
-    input, rank, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0
+    input: np.ndarray, rank, size=None, footprint=None, output=None, mode="reflect", cval=0.0,
+    origin=0
 ):
     if output is not None:
         raise NotImplementedError("rules for scipy.ndimage take no output=")
@@ -324,7 +340,9 @@ def percentile_filter(
 @rrule(scipy.ndimage.maximum_filter1d, wrt=("input",), kink=EQUAL, domain=lambda rng: [
     call(distinct(rng, 3, 4), 3), call(distinct(rng, 5, 2), 2, 0, mode="wrap", origin=-1),
 ])
-def maximum_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
+def maximum_filter1d(
+    input: np.ndarray, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0
+):
     if output is not None:
         raise NotImplementedError("rules for scipy.ndimage take no output=")
     y = scipy.ndimage.maximum_filter1d(input, size, axis, None, mode, cval, origin)
@@ -340,7 +358,9 @@ def maximum_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0
 @rrule(scipy.ndimage.minimum_filter1d, wrt=("input",), kink=EQUAL, domain=lambda rng: [
     call(distinct(rng, 3, 4), 3), call(distinct(rng, 5, 2), 2, 0, mode="wrap", origin=-1),
 ])
-def minimum_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
+def minimum_filter1d(
+    input: np.ndarray, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0
+):
     if output is not None:
         raise NotImplementedError("rules for scipy.ndimage take no output=")
     y = scipy.ndimage.minimum_filter1d(input, size, axis, None, mode, cval, origin)

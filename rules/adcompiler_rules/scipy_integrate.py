@@ -32,7 +32,7 @@ def grid(rng, n):
     call(rng.normal(size=(2, 4)), x=np.stack((grid(rng, 4), grid(rng, 4)))),
     call(complex_normal(rng, 5)),
 ])
-def simpson(y, x=None, *, dx=1.0, axis=-1):
+def simpson(y: np.ndarray, x=None, *, dx=1.0, axis=-1):
     """Linear in the samples; of their places it has no derivative."""
     if x is not None and np.iscomplexobj(x):
         raise NotImplementedError("scipy.integrate.simpson has a rule for samples at real places")
@@ -49,7 +49,7 @@ def simpson(y, x=None, *, dx=1.0, axis=-1):
     call(rng.normal(size=5)), call(rng.normal(size=(9, 2)), 0.3, 0), call(rng.normal(size=2), 2.0),
     call(complex_normal(rng, 5), 0.3),
 ])
-def romb(y, dx=1.0, axis=-1, show=False):
+def romb(y: np.ndarray, dx=1.0, axis=-1, show=False):
     """A sum of samples with weights, which grow with their distance."""
     value = scipy.integrate.romb(y, dx, axis, show)
 
@@ -67,7 +67,7 @@ if hasattr(scipy.integrate, "cumulative_simpson"):  # SciPy 1.12
         call(rng.normal(size=(2, 7)), x=grid(rng, 7)),
         call(rng.normal(size=(4, 2)), x=grid(rng, 4), axis=0, initial=0.0),
     ])
-    def cumulative_simpson(y, *, x=None, dx=1.0, axis=-1, initial=None):
+    def cumulative_simpson(y: np.ndarray, *, x=None, dx=1.0, axis=-1, initial=None):
         """Sums of samples with weights; of their places it has no derivative."""
         if initial is not None and np.ndim(initial) != 0:
             raise NotImplementedError("cumulative_simpson has a rule for a number as initial=")
@@ -99,7 +99,7 @@ if hasattr(scipy.integrate, "cumulative_simpson"):  # SciPy 1.12
     call(complex_normal(rng, 5), grid(rng, 5)),
     call(rng.normal(size=1)),
 ])
-def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None):
+def cumulative_trapezoid(y: np.ndarray, x=None, dx=1.0, axis=-1, initial=None):
     """The sums of the cotangents from the end on are those of the areas between the samples."""
     value = scipy.integrate.cumulative_trapezoid(y, x, dx, axis, initial)
 

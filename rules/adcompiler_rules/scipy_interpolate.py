@@ -162,7 +162,7 @@ def along_places(products, xi):
     call(scipy.interpolate.RegularGridInterpolator((KNOTS, KNOTS[:4]), values(rng, 4)),
          np.stack((places(rng, 3), 0.5 * places(rng, 3)), -1), "nearest"),
 ])
-def grid_call(self, xi, method=None, *, nu=None):
+def grid_call(self, xi: np.ndarray, method=None, *, nu=None):
     """Linear between the ends of a cell along each axis, or a product of splines."""
     if nu is not None or not isinstance(xi, np.ndarray):
         raise NotImplementedError(

@@ -23,7 +23,7 @@ def of_kind(a, dy):
     call(regular(rng, 2, 2) + 1j * rng.normal(size=(2, 2)), regular(rng, 2, 2),
          complex_normal(rng, 2, 2)),
 ])
-def solve_sylvester(a, b, q):
+def solve_sylvester(a: np.ndarray, b: np.ndarray, q):
     """``a y + y b = q``: ``dq`` solves ``a^H dq + dq b^H = dy``, and the equation moves by
     ``da y + y db``.
     """
@@ -42,7 +42,7 @@ def solve_sylvester(a, b, q):
     call(positive(rng, 3, 3), rng.normal(size=(3, 3))),
     call(regular(rng, 2, 2) + 1j * rng.normal(size=(2, 2)), complex_normal(rng, 2, 2)),
 ])
-def solve_continuous_lyapunov(a, q):
+def solve_continuous_lyapunov(a: np.ndarray, q: np.ndarray):
     """``a y + y a^H = q``: ``dq`` solves ``a^H dq + dq a = dy``."""
     if np.ndim(a) < 2 or np.ndim(q) < 2:
         raise NotImplementedError("scipy.linalg.solve_continuous_lyapunov has a rule for matrices")
@@ -64,7 +64,7 @@ if scipy.linalg.solve_lyapunov is not scipy.linalg.solve_continuous_lyapunov:
     call(0.1 * positive(rng, 3, 3), rng.normal(size=(3, 3)), method="bilinear"),
     call(0.3 * complex_normal(rng, 2, 2), complex_normal(rng, 2, 2)),
 ])
-def solve_discrete_lyapunov(a, q, method=None):
+def solve_discrete_lyapunov(a: np.ndarray, q, method=None):
     """``y - a y a^H = q``: ``dq`` solves ``dq - a^H dq a = dy``."""
     if np.ndim(a) < 2 or np.ndim(q) < 2:
         raise NotImplementedError("scipy.linalg.solve_discrete_lyapunov has a rule for matrices")
@@ -93,7 +93,9 @@ def within(e, half):
 
 @rrule(scipy.linalg.solve_continuous_are, wrt=("a", "b", "q", "r", "e", "s"),
        domain=samples_of_riccati)
-def solve_continuous_are(a, b, q, r, e=None, s=None, balanced=True):
+def solve_continuous_are(
+    a: np.ndarray, b: np.ndarray, q: np.ndarray, r: np.ndarray, e=None, s=None, balanced=True
+):
     """``a^H y e + e^H y a - (e^H y b + s) k + q = 0``, at its stabilising solution.
 
     With ``k = r^-1 (b^H y e + s^H)`` and ``c = a - b k`` the equation moves by ``c^H dy e + dq``,
@@ -125,7 +127,9 @@ def solve_continuous_are(a, b, q, r, e=None, s=None, balanced=True):
 
 @rrule(scipy.linalg.solve_discrete_are, wrt=("a", "b", "q", "r", "e", "s"),
        domain=samples_of_riccati)
-def solve_discrete_are(a, b, q, r, e=None, s=None, balanced=True):
+def solve_discrete_are(
+    a: np.ndarray, b: np.ndarray, q: np.ndarray, r: np.ndarray, e=None, s=None, balanced=True
+):
     """``a^H y a - e^H y e - (a^H y b + s) k + q = 0``.
 
     With ``k = (r + b^H y b)^-1 (b^H y a + s^H)`` and ``c = a - b k`` the equation moves by

@@ -63,7 +63,7 @@ def expm(A):
     call(rng.normal(size=(3, 3)), rng.normal(size=(3, 3))),
     call(complex_normal(rng, 2, 2), rng.normal(size=(2, 2)), compute_expm=False),
 ])
-def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
+def expm_frechet(A: np.ndarray, E: np.ndarray, method=None, compute_expm=True, check_finite=True):
     """It is a block of an exponential, of which the derivative is known."""
     y = scipy.linalg.expm_frechet(A, E, method, compute_expm, check_finite)
 
@@ -89,7 +89,7 @@ ESTIMATES = "draws random vectors where it estimates norms"
     call(regular(rng, 3, 3) + 2.0 * np.eye(3)),
     call(regular(rng, 3, 3) + 2.0 * np.eye(3) + 1j * rng.normal(size=(3, 3))),
 ])
-def logm(A):
+def logm(A: np.ndarray):
     if np.ndim(A) != 2:
         raise NotImplementedError("scipy.linalg.logm has a rule for single matrices")
     y = scipy.linalg.logm(A)
@@ -125,7 +125,7 @@ def sqrtm(A):
     call(regular(rng, 3, 3) + 2.0 * np.eye(3), -1.4),
     call(regular(rng, 2, 2) + 2.0 * np.eye(2) + 1j * rng.normal(size=(2, 2)), 0.5),
 ])
-def fractional_matrix_power(A, t):
+def fractional_matrix_power(A: np.ndarray, t):
     """With respect to the exponent the derivative is ``log(a) a^t``."""
     if np.ndim(A) != 2:
         raise NotImplementedError(
@@ -145,7 +145,7 @@ def fractional_matrix_power(A, t):
        domain=lambda rng: [
     call(np.diag([2.5, -1.5, 3.5]) + 0.3 * rng.normal(size=(3, 3))),
 ])
-def signm(A):
+def signm(A: np.ndarray):
     """``n dy + dy n = da - y da y`` with ``n = a y`` (Higham 2008, theorem 5.3)."""
     if np.ndim(A) != 2:
         raise NotImplementedError("scipy.linalg.signm has a rule for single matrices")
@@ -178,7 +178,7 @@ def analytic(function, domain):
     """Register the rules of a power series with real coefficients."""
 
     @rrule(function, domain=domain)
-    def rule(A):
+    def rule(A: np.ndarray):
         y = function(A)
 
         def analytic_pullback(dy):

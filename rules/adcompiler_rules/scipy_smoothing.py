@@ -25,7 +25,8 @@ non_differentiable(sections_edge)
     call(rng.normal(size=7), 4, 1),
     call(rng.normal(size=7), 1, 0),
 ])
-def savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp",
+def savgol_filter(x: np.ndarray, window_length, polyorder, deriv=0, delta=1.0, axis=-1,
+                  mode="interp",
                   cval=0.0):
     if np.iscomplexobj(x):
         raise NotImplementedError("scipy.signal.savgol_filter takes real parts: it has no rule")
@@ -59,7 +60,7 @@ def savgol_adjoint_rule(g, window, polyorder, deriv, delta, axis, mode):
     call(SOS, rng.normal(size=8), padtype=None),
     call(SOS, complex_normal(rng, 8), padlen=4),
 ])
-def sosfiltfilt(sos, x, axis=-1, padtype="odd", padlen=None):
+def sosfiltfilt(sos: np.ndarray, x: np.ndarray, axis=-1, padtype="odd", padlen=None):
     """Linear in the signal; of the coefficients it has no derivative."""
     y = scipy.signal.sosfiltfilt(sos, x, axis, padtype, padlen)
 

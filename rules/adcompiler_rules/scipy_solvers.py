@@ -5,6 +5,7 @@ derivative results, 2008, section 2.3.1): one factorisation serves both systems.
 reads a triangle, the cotangent is zero elsewhere.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,8 @@ def adjoint(a):
        ] if BATCHES else []),
 ])
 def solve(
-    a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=None,
+    a, b: np.ndarray, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True,
+    assume_a=None,
     transposed=False,
 ):
     """A matrix of which one part is read is factorised as the whole matrix that it stands for."""
@@ -218,7 +220,9 @@ def lu_adjoint(factors, dy):
     call(lu_factor(complex_normal(rng, 3, 3)), complex_normal(rng, 3), 1),
     call(lu_factor(complex_normal(rng, 3, 3)), complex_normal(rng, 3, 2), trans=2),
 ])
-def lu_solve_rule(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
+def lu_solve_rule(
+    lu_and_piv: Sequence[Any], b: np.ndarray, trans=0, overwrite_b=False, check_finite=True
+):
     """Through ``U y = z`` and ``L z = P b``, or the transposed systems."""
     lu, piv = lu_and_piv
     if np.ndim(lu) != 2:
@@ -254,7 +258,7 @@ def lu_solve_rule(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     call(complex_normal(rng, 3, 3)),
     call(rng.normal(size=(4, 4)), permute_l=True),
 ])
-def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
+def lu(a: np.ndarray, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
     """The cotangent of ``L U``, its rows in the order of ``a``."""
     if np.ndim(a) != 2 or p_indices:
         raise NotImplementedError(
@@ -346,7 +350,7 @@ def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
     call(cho_factor(positive(rng, 3, 3), lower=True), rng.normal(size=(3, 2))),
     call(cho_factor(positive(rng, 3, 3) + 0.2j * rng.normal(size=(3, 3))), complex_normal(rng, 3)),
 ])
-def cho_solve_rule(c_and_lower, b, overwrite_b=False, check_finite=True):
+def cho_solve_rule(c_and_lower: Sequence[Any], b: np.ndarray, overwrite_b=False, check_finite=True):
     """``y = inv(c c^H) b``: ``dc = -(db y^H + y db^H) c``, in its triangle."""
     c, lower = c_and_lower
     if np.ndim(c) != 2:
@@ -378,7 +382,8 @@ def cho_solve_rule(c_and_lower, b, overwrite_b=False, check_finite=True):
     call([[2.5, 0.5], [0.5, 1.5]], [0.5, 1.5]),
 ])
 def solve_triangular_rule(
-    a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True
+    a: np.ndarray, b: np.ndarray, trans=0, lower=False, unit_diagonal=False, overwrite_b=False,
+    check_finite=True
 ):
     """The cotangent of ``a`` is triangular, without a diagonal if that is taken to be one."""
     if np.ndim(a) != 2 or np.ndim(b) > 2:

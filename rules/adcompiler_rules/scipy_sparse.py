@@ -62,7 +62,7 @@ def matmul(self, other):
     call(sparse(rng, 3, 4, "csc"), rng.normal(size=(2, 3))),
     call(sparse(rng, 3, 3) * (1.0 + 2.0j), complex_normal(rng, 3)),
 ])
-def rmatmul(self, other):
+def rmatmul(self, other: np.ndarray):
     """``other @ self`` is the transpose of ``self.T @ other.T``."""
     y = scipy.sparse.csr_array.__rmatmul__(self, other)
 
@@ -82,7 +82,7 @@ def rmatmul(self, other):
     call(regular(rng, 3) * (1.0 + 0.5j), complex_normal(rng, 3)),
     call(regular(rng, 3), rng.normal(size=(3, 1))),
 ])
-def spsolve(A, b, permc_spec=None, use_umfpack=True):
+def spsolve(A, b: np.ndarray, permc_spec=None, use_umfpack=True):
     """One factorisation serves both systems; a single column gives a vector."""
     factors = sparse_factors(A, b)
     y = sparse_solution(factors, b)
@@ -114,7 +114,7 @@ def adjoint_of_system(A):
 
 if TAKES_RTOL:
     @rrule(scipy.sparse.linalg.cg, wrt=("b",), domain=solver_samples)
-    def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+    def cg(A, b: np.ndarray, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
         """That of the solution: the adjoint system is solved to the same tolerance."""
         y = scipy.sparse.linalg.cg(
             A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, M=M, callback=callback
@@ -127,7 +127,9 @@ if TAKES_RTOL:
         return y, cg_pullback
 
     @rrule(scipy.sparse.linalg.bicgstab, wrt=("b",), domain=solver_samples)
-    def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+    def bicgstab(
+        A, b: np.ndarray, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None
+    ):
         """That of the solution: the adjoint system is solved to the same tolerance."""
         if M is not None:
             raise NotImplementedError("scipy.sparse.linalg.bicgstab has a rule without M=")
@@ -172,7 +174,7 @@ else:
     call(sparse(rng, 4, 4), rng.normal(size=4)),
     call(sparse(rng, 4, 4, "csc"), rng.normal(size=(4, 2))),
 ])
-def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=None):
+def expm_multiply(A, B: np.ndarray, start=None, stop=None, num=None, endpoint=None, traceA=None):
     """``expm(A) B`` has the adjoint ``expm(A^H)``."""
     if start is not None or stop is not None or num is not None:
         raise NotImplementedError(

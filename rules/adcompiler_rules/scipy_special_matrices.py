@@ -1,5 +1,7 @@
 """Rules for matrices that ``scipy.linalg`` makes of vectors, for its norms and products."""
 
+from collections.abc import Sequence
+from typing import Any
 import numpy as np
 import scipy.linalg
 
@@ -47,7 +49,7 @@ def toeplitz(c, r=None):
     call(rng.normal(size=3), rng.normal(size=4)),
     call(complex_normal(rng, 3), complex_normal(rng, 2)),
 ])
-def hankel(c, r=None):
+def hankel(c: np.ndarray, r=None):
     """The last row is ``r``, apart from its first element; without it, zeros."""
     if np.ndim(c) != 1 or (r is not None and np.ndim(r) != 1):
         raise NotImplementedError("scipy.linalg.hankel has a rule for vectors")
@@ -82,7 +84,7 @@ def circulant(c):
 @rrule(scipy.linalg.companion, domain=lambda rng: [
     call(rng.normal(size=4) + [3.0, 0.0, 0.0, 0.0]), call(complex_normal(rng, 3)),
 ])
-def companion(a):
+def companion(a: np.ndarray):
     """The first row is ``-a[1:] / a[0]``; all else is constant."""
     if np.ndim(a) != 1:
         raise NotImplementedError("scipy.linalg.companion has a rule for vectors")
@@ -98,7 +100,7 @@ def companion(a):
 
 
 @rrule(scipy.linalg.leslie, domain=lambda rng: [call(rng.normal(size=3), rng.normal(size=2))])
-def leslie(f, s):
+def leslie(f: np.ndarray, s: np.ndarray):
     """The first row is ``f``, the diagonal below the main one ``s``."""
     if np.ndim(f) != 1 or np.ndim(s) != 1:
         raise NotImplementedError("scipy.linalg.leslie has a rule for vectors")
@@ -130,7 +132,7 @@ def fiedler(a):
     call(rng.normal(size=3), 5), call(rng.normal(size=3), 4, "same"),
     call(rng.normal(size=3), 5, mode="valid"), call(complex_normal(rng, 2), 3),
 ])
-def convolution_matrix(a, n, mode="full"):
+def convolution_matrix(a: np.ndarray, n, mode="full"):
     """Each element of the matrix is one of ``a``, or zero."""
     if np.ndim(a) != 1:
         raise NotImplementedError("scipy.linalg.convolution_matrix has a rule for vectors")
@@ -183,7 +185,7 @@ def blocks_of(dy, arrs):
     call(rng.normal(size=(2, 3)), rng.normal(size=(4, 3))),
     call(complex_normal(rng, 2, 2), rng.normal(size=(3, 2))),
 ])
-def khatri_rao(a, b):
+def khatri_rao(a: np.ndarray, b: np.ndarray):
     """Column by column the Kronecker product."""
     if np.ndim(a) != 2 or np.ndim(b) != 2:
         raise NotImplementedError("scipy.linalg.khatri_rao has a rule for single matrices")
@@ -202,7 +204,7 @@ def khatri_rao(a, b):
     call((rng.normal(size=3), rng.normal(size=4)), rng.normal(size=(4, 2))),
     call((complex_normal(rng, 3), complex_normal(rng, 2)), complex_normal(rng, 2)),
 ])
-def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
+def matmul_toeplitz(c_or_cr: Sequence[Any], x: np.ndarray, check_finite=False, workers=None):
     """The adjoint matrix has the first column and row exchanged, and conjugated."""
     two = isinstance(c_or_cr, tuple)
     c = c_or_cr[0] if two else c_or_cr
@@ -228,7 +230,7 @@ def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
 @rrule(scipy.linalg.diagsvd, wrt=("s",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=2), 2, 3), call(rng.normal(size=2), 3, 2),
 ])
-def diagsvd(s, M, N):
+def diagsvd(s: np.ndarray, M, N):
     y = scipy.linalg.diagsvd(s, M, N)
 
     def diagsvd_pullback(dy):

@@ -185,7 +185,7 @@ def affine_moved_rule(matrix, offset, shape):
     call(rng.normal(size=90), 2, mode="reflect"),
     call(complex_normal(rng, 5), 4, output=np.complex128),
 ])
-def spline_filter1d(input, order=3, axis=-1, output=np.float64, mode="mirror"):
+def spline_filter1d(input: np.ndarray, order=3, axis=-1, output=np.float64, mode="mirror"):
     if output is not np.float64 and output is not np.complex128:
         raise NotImplementedError("rules for scipy.ndimage take no output=")
     y = scipy.ndimage.spline_filter1d(input, order, axis, output, mode)
@@ -238,7 +238,8 @@ def filter_adjoint_rule(g, order, axis, mode):
     call(complex_normal(rng, 4), inside(rng, 1, 3), cval=0.5),
 ])
 def map_coordinates(
-    input, coordinates, output=None, order=3, mode="constant", cval=0.0, prefilter=True
+    input: np.ndarray, coordinates: np.ndarray, output=None, order=3, mode="constant", cval=0.0,
+    prefilter=True
 ):
     if output is not None:
         raise NotImplementedError("rules for scipy.ndimage take no output=")
@@ -293,7 +294,8 @@ def geometric_transform(
     call(complex_normal(rng, 4), np.array([0.83]), np.array([0.31]), order=2),
 ])
 def affine_transform(
-    input, matrix, offset=0.0, output_shape=None, output=None, order=3, mode="constant", cval=0.0,
+    input: np.ndarray, matrix: np.ndarray, offset=0.0, output_shape=None, output=None, order=3,
+    mode="constant", cval=0.0,
     prefilter=True,
 ):
     if output is not None:
@@ -340,7 +342,9 @@ def affine_transform(
     call(rng.normal(size=(3, 3)), -1.3, order=5, mode="mirror"),
     call(complex_normal(rng, 4), 0.4),
 ])
-def shift(input, shift, output=None, order=3, mode="constant", cval=0.0, prefilter=True):
+def shift(
+    input: np.ndarray, shift, output=None, order=3, mode="constant", cval=0.0, prefilter=True
+):
     if output is not None:
         raise NotImplementedError("rules for scipy.ndimage take no output=")
     y = scipy.ndimage.shift(input, shift, None, order, mode, cval, prefilter)
@@ -374,7 +378,7 @@ def shift(input, shift, output=None, order=3, mode="constant", cval=0.0, prefilt
     call(complex_normal(rng, 4), 1.5, prefilter=False),
 ])
 def zoom(
-    input, zoom, output=None, order=3, mode="constant", cval=0.0, prefilter=True, *,
+    input: np.ndarray, zoom, output=None, order=3, mode="constant", cval=0.0, prefilter=True, *,
     grid_mode=False,
 ):
     """The places depend on the factor by the shape of the result only."""
@@ -413,7 +417,8 @@ def turned_places(angle, plane, wide):
     call(complex_normal(rng, 4, 3), 33.0, prefilter=False),
 ])
 def rotate(
-    input, angle, axes=(1, 0), reshape=True, output=None, order=3, mode="constant", cval=0.0,
+    input: np.ndarray, angle, axes=(1, 0), reshape=True, output=None, order=3, mode="constant",
+    cval=0.0,
     prefilter=True,
 ):
     if output is not None:

@@ -132,7 +132,7 @@ def proportions(rng: np.random.Generator) -> list[Call]:
 
 
 @rrule(stats.dirichlet.logpdf, wrt=("x", "alpha"), domain=proportions)
-def dirichlet_logpdf_rule(x, alpha):
+def dirichlet_logpdf_rule(x: np.ndarray, alpha: np.ndarray):
     refuse_complex(x, alpha)
     y = stats.dirichlet.logpdf(x, alpha)
 
@@ -143,7 +143,7 @@ def dirichlet_logpdf_rule(x, alpha):
 
 
 @rrule(stats.dirichlet.pdf, wrt=("x", "alpha"), domain=proportions)
-def dirichlet_pdf_rule(x, alpha):
+def dirichlet_pdf_rule(x: np.ndarray, alpha: np.ndarray):
     refuse_complex(x, alpha)
     y = stats.dirichlet.pdf(x, alpha)
 
@@ -191,7 +191,7 @@ def student_pulled(x, loc, shape, df, dy):
 
 
 @rrule(stats.multivariate_t.logpdf, wrt=("x", "loc", "shape", "df"), domain=students)
-def multivariate_t_logpdf_rule(x, loc, shape, df=1):
+def multivariate_t_logpdf_rule(x, loc: np.ndarray, shape, df=1):
     refuse_complex(x, loc, shape, df)
 
     def logpdf_pullback(dy):
@@ -201,7 +201,7 @@ def multivariate_t_logpdf_rule(x, loc, shape, df=1):
 
 
 @rrule(stats.multivariate_t.pdf, wrt=("x", "loc", "shape", "df"), domain=students)
-def multivariate_t_pdf_rule(x, loc, shape, df=1, allow_singular=False):
+def multivariate_t_pdf_rule(x, loc: np.ndarray, shape, df=1, allow_singular=False):
     refuse_complex(x, loc, shape, df)
     y = stats.multivariate_t.pdf(x, loc, shape, df, allow_singular)
 
@@ -285,7 +285,7 @@ def of_matrices(method: Any, density: Any, of_density: bool) -> None:
     """Register the rule of ``logpdf`` or ``pdf`` of a distribution of matrices."""
 
     @rrule(method, wrt=("x", "df", "scale"), domain=matrices)
-    def wishart_rule(x, df, scale):
+    def wishart_rule(x, df, scale: np.ndarray):
         if np.ndim(x) != 2 or np.ndim(scale) != 2:
             raise NotImplementedError("Wishart's distributions have a rule for one matrix")
         refuse_complex(x, df, scale)

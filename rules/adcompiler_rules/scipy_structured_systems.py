@@ -4,6 +4,8 @@ As for any linear system ``db = inv(a)^H dy`` and ``da = -db y^H``: of the latte
 that are given, with the sums of what stands for several.
 """
 
+from collections.abc import Sequence
+from typing import Any
 import numpy as np
 import scipy.linalg
 from scipy.linalg import solve_banded
@@ -28,7 +30,8 @@ from adcompiler_rules.scipy_solvers import outer_adjoint
          complex_normal(rng, 4)),
 ])
 def solve_banded_rule(
-    l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True
+    l_and_u: Sequence[Any], ab: np.ndarray, b: np.ndarray, overwrite_ab=False, overwrite_b=False,
+    check_finite=True
 ):
     """The adjoint system has the diagonals of the transpose."""
     lower, upper = l_and_u
@@ -52,7 +55,8 @@ def solve_banded_rule(
          complex_normal(rng, 4)),
 ])
 def solveh_banded(
-    ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True
+    ab: np.ndarray, b: np.ndarray, overwrite_ab=False, overwrite_b=False, lower=False,
+    check_finite=True
 ):
     """An element off the diagonal stands for two: the cotangents of both come together."""
     if np.ndim(ab) != 2:
@@ -101,7 +105,9 @@ def cholesky_banded(ab, overwrite_ab=False, lower=False, check_finite=True):
         0.5 * rng.normal(size=(3, 5)) + np.array([[6.0], [0.0], [0.0]]), lower=True), True),
         rng.normal(size=(5, 2))),
 ])
-def cho_solve_banded(cb_and_lower, b, overwrite_b=False, check_finite=True):
+def cho_solve_banded(
+    cb_and_lower: Sequence[Any], b: np.ndarray, overwrite_b=False, check_finite=True
+):
     """``y = inv(c c^H) b`` of a lower factor: ``dc = -(db y^H + y db^H) c``, in its band."""
     cb, lower = cb_and_lower
     if np.ndim(cb) != 2:
@@ -127,7 +133,7 @@ def cho_solve_banded(cb_and_lower, b, overwrite_b=False, check_finite=True):
     call((complex_normal(rng, 3) + [5.0, 0.0, 0.0], complex_normal(rng, 3)),
          complex_normal(rng, 3)),
 ])
-def solve_toeplitz(c_or_cr, b, check_finite=True):
+def solve_toeplitz(c_or_cr: Sequence[Any], b: np.ndarray, check_finite=True):
     """The adjoint system has the first column and row exchanged, and conjugated."""
     two = isinstance(c_or_cr, tuple)
     c = c_or_cr[0] if two else c_or_cr
@@ -153,7 +159,9 @@ def solve_toeplitz(c_or_cr, b, check_finite=True):
     call(rng.normal(size=3) + [5.0, 0.0, 0.0], rng.normal(size=(3, 2))),
     call(complex_normal(rng, 3) + [5.0, 0.0, 0.0], complex_normal(rng, 3)),
 ])
-def solve_circulant(c, b, singular="raise", tol=None, caxis=-1, baxis=0, outaxis=0):
+def solve_circulant(
+    c: np.ndarray, b: np.ndarray, singular="raise", tol=None, caxis=-1, baxis=0, outaxis=0
+):
     """The adjoint system is circulant with the conjugates of ``c`` in opposite order."""
     if np.ndim(c) != 1 or singular != "raise" or baxis != 0 or outaxis != 0:
         raise NotImplementedError(

@@ -94,6 +94,25 @@ def test_E3_hooks_filter_signatures():
     assert subtracted in seen
 
 
+def test_E3_signatures_of_shipped_rules_say_what_they_accept():
+    for_floats = on_new_rule(lambda sig: sig.op if sig.accepts(float) else None)
+    assert {math.sin, np.add, np.sum, np.dot, np.where} <= set(for_floats)
+    arrays = {np.linalg.inv, np.linalg.solve, np.linalg.cholesky, np.matmul, np.fft.fft, np.trace}
+    assert not {*arrays, np.concatenate, np.stack} & set(for_floats)
+    for_arrays = on_new_rule(lambda sig: sig.op if sig.accepts(np.ndarray) else None)
+    assert arrays <= set(for_arrays) and np.concatenate not in for_arrays
+    assert signature_of(REGISTRY.find(np.linalg.solve)) == Signature(
+        np.linalg.solve, (np.ndarray, np.ndarray))
+
+
+def test_E3_annotations_that_name_no_class():
+    @rrule(subtracted)
+    def of_several(x: "list[float]", y: "int | float"):
+        return x[0] - y, lambda dz: ([dz], -dz)
+
+    assert signature_of(REGISTRY.find(subtracted)) == Signature(subtracted, (list, object))
+
+
 def test_E4_only_new_and_changed_rules_are_shown():
     history = []
     on_new_rule(lambda sig: history.append(sig.op), rrule)

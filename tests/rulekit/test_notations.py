@@ -80,7 +80,19 @@ def two_function_rule(keep):
     return register
 
 
+def middle_rule(sine):
+    @augmented_primal(sine)
+    def sine_augmented(x):
+        s, c = np.sin(x), np.cos(x)
+        return s, types.SimpleNamespace(cosine=c)
+
+    @pullback_at(sine)
+    def sine_pullback(x, y, dy, intermediates):
+        return dy * intermediates.cosine
+
+
 NOTATIONS = {
+    "middle": middle_rule,
     "closure": closure_rule,
     "dataclass": callable_rule(SinMemory),
     "class": callable_rule(PlainMemory),
@@ -168,6 +180,27 @@ def test_D5_pullback_of_inputs_and_outputs_only():
         return dy * n * y / x, None
 
     assert grad(lambda x: power(x, 3))(2.0) == 12.0
+
+
+def test_D4_a_pullback_of_arguments_result_and_memory_keeps_what_it_reads():
+    def scaled(x, n):
+        return np.exp(x) * n
+
+    @augmented_primal(scaled)
+    def scaled_augmented(x, n):
+        e = np.exp(x)
+        return e * n, PullbackMemory(unused=e * 2.0, e=e)
+
+    @pullback_at(scaled)
+    def scaled_pullback(x, n, y, dy, memory):
+        return dy * (y + 0.0 * memory.e), np.sum(dy * memory.e)
+
+    derivative = grad(lambda x, n: np.sum(scaled(x, n) ** 2), argnums=(0, 1))
+    x = np.array([0.5, -1.0])
+    dx, dn = derivative(x, 3.0)
+    np.testing.assert_allclose(dx, 18.0 * np.exp(2.0 * x), rtol=1e-14)
+    assert dn == pytest.approx(6.0 * np.sum(np.exp(2.0 * x)), rel=1e-14)
+    assert "unused" not in derivative.source
 
 
 def test_a_pullback_that_takes_other_arguments_is_refused_where_it_stands():

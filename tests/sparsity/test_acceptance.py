@@ -5,9 +5,11 @@ import random
 
 import numpy as np
 import pytest
+from scipy.special import nctdtr
 
 from adcompiler import (
-    UnsupportedError, hessian_sparsity, jacobian_sparsity, no_grad, stop_gradient,
+    MissingRuleError, UnsupportedError, grad, hessian_sparsity, jacobian_sparsity, no_grad,
+    stop_gradient,
 )
 from tests.sparsity.check import both_ways, pairs, rows
 
@@ -344,3 +346,17 @@ def test_refusals_point_at_the_line():
         jacobian_sparsity(product, np.ones(2), mode="somewhere")
     with pytest.raises(TypeError, match="scalar"):
         hessian_sparsity(np.sin, np.ones(2))
+
+
+def test_ufuncs_without_a_rule_depend_on_all_of_their_arguments():
+    def f(x):
+        return nctdtr(x, x[0], 0.5) * 2.0
+
+    with pytest.raises(MissingRuleError):
+        grad(lambda x: np.sum(f(x)))(np.ones(3))
+    for mode in ("global", "local"):
+        pattern = jacobian_sparsity(f, np.ones(3), mode=mode)
+        assert pattern.toarray().tolist() == [
+            [True, False, False], [True, True, False], [True, False, True]]
+    second = hessian_sparsity(lambda x: np.sum(f(x)), np.ones(3)).toarray()
+    assert second.tolist() == [[True, True, True], [True, True, False], [True, False, True]]

@@ -290,6 +290,80 @@ def test_functions_written_with_their_module_know_of_tracers():
         del OVERLOADS[classified.told]
 
 
+SPELLINGS = """
+import math
+import adcompiler
+from adcompiler import stop_gradient as stopped
+from tests.sparsity import classified
+from tests.sparsity.classified import told
+TABLE = {"told": (told, [stopped])}
+
+def default(x, f=told, *, stop=stopped):
+    return f(x[0]) + stop(x[1]) + x[2]
+
+def of_table(x):
+    f, (stop,) = TABLE["told"]
+    return f(x[0]) + stop(x[1]) + x[2]
+
+def imported(x):
+    from adcompiler import stop_gradient
+    import tests.sparsity.classified as other
+    return other.told(x[0]) + stop_gradient(x[1:])[0] + x[2]
+
+def looked_up(x):
+    return getattr(classified, "told")(x[0]) + list(map(stopped, x))[1] + x[2]
+
+def given(x, f, stop):
+    return f(x[0]) + stop(x[1]) + x[2]
+
+def of_math(x, exp=math.exp):
+    from math import log as logarithm
+    return exp(x[2]) + logarithm(x[2])
+"""
+
+
+@pytest.mark.parametrize("detector", [EVERYWHERE[0], HERE[0]])
+def test_a10_a20_every_spelling_is_met(detector):
+    @adcompiler.tracers.overload(classified.told, adcompiler.tracers.GradientTracer)
+    def of_told(t):
+        return adcompiler.tracers.gradient_tracer_1_to_1(t, True)
+
+    @adcompiler.tracers.overload(classified.told, adcompiler.tracers.GradientTracer, dual=True)
+    def of_told_here(d):
+        blank = adcompiler.tracers.gradient_tracer_1_to_1(adcompiler.tracers.tracer(d), True)
+        return adcompiler.tracers.Dual(adcompiler.tracers.primal(d), blank)
+
+    names = {}
+    exec(SPELLINGS, names)
+    held = names["TABLE"]
+    try:
+        for name in ("default", "of_table", "imported", "looked_up", "of_math", "given"):
+            more = (classified.told, stop_gradient) if name == "given" else ()
+            found = jacobian_sparsity(names[name], np.ones(3), *more, detector=detector)
+            assert rows(found) == [{2}], name
+    finally:
+        del OVERLOADS[classified.told]
+    assert names["TABLE"] is held and held["told"] == (classified.told, [stop_gradient])
+
+
+def test_tracers_show_what_they_depend_on():
+    shown = []
+
+    def noted(x):
+        shown.extend((repr(x[1]), repr(x[0] * x[2]), str([x[0] + x[1]])))
+        return x[0]
+
+    jacobian_sparsity(noted, np.ones(3), detector=EVERYWHERE[0])
+    hessian_sparsity(noted, np.ones(3), detector=EVERYWHERE[0])
+    jacobian_sparsity(noted, np.ones(3), detector=HERE[0])
+    assert shown[:3] == [
+        "GradientTracer([1])", "GradientTracer([0, 2])", "[GradientTracer([0, 1])]"]
+    assert shown[3:6] == [
+        "HessianTracer([1], [])", "HessianTracer([0, 2], [(0, 2)])", "[HessianTracer([0, 1], [])]"]
+    assert shown[6].startswith("Dual(") and "1.0" in shown[6] and shown[6].endswith(
+        ", GradientTracer([1]))")
+
+
 def test_views_of_tracers_see_what_is_written():
     def written(x):
         y = np.zeros(3)

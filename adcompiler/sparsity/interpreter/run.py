@@ -405,6 +405,8 @@ def find_transfer(function: Any) -> Transfer:
         return TRANSFERS[ELEMENTWISE]
     if rules:
         return TRANSFERS[DENSE]
+    if isinstance(function, np.ufunc) and function.signature is None and function.nout == 1:
+        return TRANSFERS[ELEMENTWISE]
     raise without_rule(function)
 
 

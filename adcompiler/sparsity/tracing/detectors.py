@@ -286,6 +286,8 @@ def knowing(value: Any, known: dict[int, Any]) -> Any:
     """
     if isinstance(value, types.ModuleType):
         return Namespace(value, known) if is_looked_into(value) else value
+    if type(value) in (tuple, list, dict):
+        return knowing_items(value, known)
     if not callable(value) or not hashable(value):
         return value
     if value in OVERLOADS or (value in DECLARED and replaced(value) is value) or (
@@ -296,6 +298,22 @@ def knowing(value: Any, known: dict[int, Any]) -> Any:
     if isinstance(value, types.FunctionType) and not is_library(value):
         return retold(value, known)
     return replaced(value)
+
+
+MANY = 1000
+"""A container of more items is not searched for functions."""
+
+
+def knowing_items(value: Any, known: dict[int, Any]) -> Any:
+    """Return a container whose functions know of tracers, itself if it holds none."""
+    if id(value) not in known and len(value) <= MANY:
+        known[id(value)] = value
+        items = list(value.values() if isinstance(value, dict) else value)
+        made = [knowing(item, known) for item in items]
+        if any(new is not old for new, old in zip(made, items, strict=True)):
+            keyed = zip(value, made, strict=True)
+            known[id(value)] = dict(keyed) if isinstance(value, dict) else type(value)(made)
+    return known.get(id(value), value)
 
 
 def is_looked_into(module: types.ModuleType) -> bool:
@@ -319,13 +337,18 @@ def retold(function: types.FunctionType, known: dict[int, Any]) -> types.Functio
     """Return a function with the globals that it names replaced by ones that know of tracers."""
     found = known.get(id(function))
     if found is None:
+        def importing(*args: Any, **kwargs: Any) -> Any:
+            return knowing(builtins.__import__(*args, **kwargs), known)
+
         names = dict(function.__globals__)
+        names["__builtins__"] = {**vars(builtins), "__import__": importing}
         cells = function.__closure__ or ()
         own = tuple(types.CellType() if names_function(cell) else cell for cell in cells)
         found = types.FunctionType(
             function.__code__, names, function.__name__, function.__defaults__, own)
-        found.__kwdefaults__ = function.__kwdefaults__
         known[id(function)] = found
+        found.__defaults__ = knowing(function.__defaults__, known)
+        found.__kwdefaults__ = knowing(function.__kwdefaults__, known)
         for cell, given in zip(own, cells, strict=True):
             if cell is not given:
                 cell.cell_contents = knowing(given.cell_contents, known)
@@ -338,12 +361,12 @@ def retold(function: types.FunctionType, known: dict[int, Any]) -> types.Functio
 
 
 def names_function(cell: types.CellType) -> bool:
-    """Say whether a variable of an enclosing function is a function or a module."""
+    """Say whether a variable of an enclosing function is a function or module, or may hold some."""
     try:
         value = cell.cell_contents
     except ValueError:
         return False
-    return callable(value) or isinstance(value, types.ModuleType)
+    return callable(value) or isinstance(value, (types.ModuleType, tuple, list, dict))
 
 
 def names_in(code: types.CodeType) -> set[str]:

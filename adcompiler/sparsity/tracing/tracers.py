@@ -124,6 +124,9 @@ class GradientTracer(Tracer):
         self.space = space
         self.first = first
 
+    def __repr__(self) -> str:
+        return f"GradientTracer({columns_of(self)})"
+
 
 class HessianTracer(Tracer):
     """A number of which the columns are known, and the pairs in which it has second derivatives."""
@@ -135,8 +138,18 @@ class HessianTracer(Tracer):
         self.first = first
         self.pairs = pairs
 
+    def __repr__(self) -> str:
+        members = self.space.sets.members
+        pairs = [(i, j) for i in sorted(self.pairs) for j in members(self.pairs[i]) if i <= j]
+        return f"HessianTracer({columns_of(self)}, {pairs})"
+
 
 Plain = GradientTracer | HessianTracer
+
+
+def columns_of(value: Plain) -> list[int]:
+    """Return the columns that a tracer depends on, in their order."""
+    return sorted(value.space.sets.members(value.first))
 
 
 class Dual(Tracer):
@@ -147,6 +160,9 @@ class Dual(Tracer):
     def __init__(self, primal: Any, tracer: Plain) -> None:
         self.primal = primal
         self.tracer = tracer
+
+    def __repr__(self) -> str:
+        return f"Dual({self.primal!r}, {self.tracer!r})"
 
     def __bool__(self) -> bool:
         return bool(self.primal)
