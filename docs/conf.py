@@ -68,7 +68,7 @@ pygments_style = "friendly"
 pygments_dark_style = "github-dark"
 
 CONTENTS = {
-    "Start": ["tutorial"],
+    "Start": ["tutorial", "features"],
     "Tasks": [
         "tasks/likelihood", "tasks/pde", "tasks/collocation", "tasks/layer", "tasks/shipping",
         "tasks/nan",

@@ -31,6 +31,17 @@ def is_foreign(value: Any) -> bool:
     return isinstance(module, str) and module.partition(".")[0] in INSTEAD
 
 
+def is_array_of_its_own(cls: type) -> bool:
+    """Say whether NumPy hands its functions on to a class, or its numbers lie on a device.
+
+    That is so for the arrays of other libraries, whichever they are (NEP 13 and NEP 18).
+    """
+    return not issubclass(cls, (np.ndarray, np.generic)) and not is_table(cls) and (
+        getattr(cls, "__array_function__", None) is not None
+        or hasattr(cls, "__cuda_array_interface__")
+    ) and root_module(cls) != "adcompiler"
+
+
 def computed_elsewhere(function: Any) -> tuple[str, str] | None:
     """Return what is wrong with a call of a function of such a library, and what to write instead.
 
@@ -62,6 +73,8 @@ def foreign_class(
         if is_table(cls) and not tables:
             return None
         return None if callable(value) and hasattr(cls, "__get__") else cls
+    if is_array_of_its_own(cls):
+        return cls
     items: Any = ()
     if isinstance(value, (tuple, list)):
         items = value
@@ -77,4 +90,5 @@ def foreign_class(
 def instead_of(cls: type) -> str:
     """Return what to pass in place of a value of such a class."""
     roots = (base.__module__.partition(".")[0] for base in cls.__mro__)
-    return next(INSTEAD[root] for root in roots if root in INSTEAD)
+    return next(
+        (INSTEAD[root] for root in roots if root in INSTEAD), "a NumPy array of its numbers")

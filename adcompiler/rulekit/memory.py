@@ -53,9 +53,10 @@ def pullback_at(function: Any, **options: Any) -> Callable[[AnyFunction], AnyFun
     """Register the decorated function as the pullback of ``function``.
 
     After ``augmented_primal(function)`` it takes ``(memory, y_bar)``, or ``(x, y, y_bar, memory)``:
-    the arguments, the result, the cotangent and what was kept. Without one it takes the arguments of the function, its result and the cotangent: ``(x, y, y_bar)``; what it reads of
-    them is what is kept. It returns one cotangent for each parameter without a default value, a
-    bare one if there is one such parameter.
+    the arguments, the result, the cotangent and what was kept. Without one it takes the arguments
+    of the function, its result and the cotangent: ``(x, y, y_bar)``. What it reads of them is what
+    is kept. It returns one cotangent for each parameter without a default value, a bare one if
+    there is one such parameter.
 
     Parameters:
         function (callable): The function.

@@ -18,7 +18,10 @@ import numpy as np
 import pytest
 
 import adcompiler.compile.pipeline
-from adcompiler import ADError, grad, jacobian, jvp, value_and_grad, vjp
+from adcompiler import (
+    ADError, compiled, grad, hessian, jacobian, jacobian_sparsity, jvp, sparse_jacobian,
+    value_and_grad, vjp,
+)
 from adcompiler.errors import ArgumentsError, InternalError
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.rulekit import rrule
@@ -67,6 +70,45 @@ def test_values_of_other_libraries_are_refused_at_once(root: str, name: str) -> 
             call()
     assert time.perf_counter() - start < 1.0
     assert grad(f)(2.0, other=None) == 4.0
+
+
+class OnDevice:
+    """Arrays that NumPy hands its functions on to, and that never leave their device unasked."""
+
+    shape, ndim, size, dtype = (2,), 1, 2, np.dtype(float)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise AssertionError("the array was copied to the host")
+
+    def __array_ufunc__(self, *_: Any, **__: Any) -> Any:
+        raise AssertionError("the function ran")
+
+    __array_function__ = __mul__ = __len__ = __float__ = __array_ufunc__
+
+
+@pytest.mark.parametrize("backend", ["python", "native", "record"])
+def test_arrays_on_devices_are_refused_before_anything_runs(backend: str) -> None:
+    ran = []
+
+    def f(x: Any, other: Any = None) -> Any:
+        ran.append(x)
+        return np.sum(np.sin(x) * x)
+
+    value, x = OnDevice(), np.ones(2)
+    message = (
+        r"the argument (x|other): .* is a [\w.]+ OnDevice, and derivatives go through NumPy's "
+        r"arrays and Python's numbers; pass a NumPy array of its numbers\n.*#array-classes")
+    derivative = grad(f, backend=backend)
+    for call in (
+        lambda: derivative(value), lambda: derivative(x, value), lambda: derivative([x, value]),
+        lambda: vjp(f, value), lambda: jvp(f, (value,), (value,)), lambda: jacobian(f)(value),
+        lambda: hessian(f)(value), lambda: sparse_jacobian(f)(value),
+        lambda: jacobian_sparsity(f, value), lambda: compiled(f)(value),
+        lambda: derivative(types.SimpleNamespace(w=1.0, t=value)),
+    ):
+        with pytest.raises(ArgumentsError, match=message):
+            call()
+    assert not ran
 
 
 @pytest.mark.parametrize(("root", "name"), [
