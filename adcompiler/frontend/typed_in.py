@@ -34,7 +34,10 @@ Found = TypeVar("Found")
 
 def remedy_for(file: str) -> str:
     """Return what to do about a function of which the text is not found."""
-    return WHERE if file in (COMMAND, *PROMPTS) else REMEDY
+    if file in (COMMAND, *PROMPTS):
+        return WHERE
+    made = "" if os.path.exists(file) else "make it by `adcompiler.compile_text(text)`, or "
+    return made + REMEDY
 
 
 def find_given(

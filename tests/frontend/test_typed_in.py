@@ -1,6 +1,7 @@
 """Functions typed at a prompt, given to ``python -c`` or standard input, or made of a text."""
 
 import importlib.util
+import linecache
 import os
 import subprocess
 import sys
@@ -162,8 +163,18 @@ def test_texts_that_define_no_function():
         ad.compile_text("def f(x: return x")
 
 
-def test_text_that_is_executed_is_refused_with_what_works():
+@pytest.mark.parametrize("file", ["<string>", "<made>", "generated.py"])
+def test_text_that_is_executed_is_refused_with_what_works(file):
     names = {}
-    exec("def f(x):\n    return x ** 3\n", names)
-    with pytest.raises(SourceNotFoundError, match="compile_text"):
+    exec(compile("def f(x):\n    return x ** 3\n", file, "exec"), names)
+    with pytest.raises(SourceNotFoundError, match=r"compile_text\(text\)"):
         ad.grad(names["f"])(1.0)
+
+
+def test_text_that_linecache_knows_is_read(monkeypatch):
+    text = "def f(x):\n    return x ** 3\n"
+    lines = text.splitlines(keepends=True)
+    monkeypatch.setitem(linecache.cache, "<mine>", (len(text), None, lines, "<mine>"))
+    names = {}
+    exec(compile(text, "<mine>", "exec"), names)
+    assert ad.grad(names["f"])(2.0) == 12.0
