@@ -56,6 +56,14 @@ def lorenz(x, y, z, steps):
     return repeated(step, (x, y, z), steps)[0]
 
 
+def recurrent(W, U, b, inputs):
+    def step(h, x):
+        return jnp.tanh(W @ h + U @ x + b), None
+
+    h = lax.scan(step, jnp.zeros(len(b)), inputs)[0]
+    return jnp.sum(h * h)
+
+
 def rosenbrock(x):
     return summed(lambda i: 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2, len(x) - 1)
 

@@ -158,6 +158,19 @@ def mlp(W1, b1, W2, b2, W3, b3, X, Y):
             out_bar.sum(axis=0))
 
 
+def recurrent(W, U, b, inputs):
+    states = np.zeros((len(inputs) + 1, len(b)))
+    for t, x in enumerate(inputs):
+        states[t + 1] = np.tanh(W @ states[t] + U @ x + b)
+    slopes = 1.0 - states[1:] * states[1:]
+    sums_bar = np.empty_like(slopes)
+    h_bar = 2.0 * states[-1]
+    for t in range(len(inputs) - 1, -1, -1):
+        sums_bar[t] = h_bar * slopes[t]
+        h_bar = sums_bar[t] @ W
+    return sums_bar.T @ states[:-1], sums_bar.T @ inputs, sums_bar.sum(axis=0)
+
+
 def softmax_loss(W, b, X, labels):
     logits_bar = X @ W + b
     logits_bar -= logits_bar.max(axis=1, keepdims=True)

@@ -55,6 +55,14 @@ def covariance(x):
     return np.linalg.slogdet(sample + 0.1 * np.eye(x.shape[1]))[1]
 
 
+def recurrent(W, U, b, inputs):
+    """Return the energy of the last state of a recurrent network of tanh units."""
+    h = np.zeros_like(b)
+    for x in inputs:
+        h = np.tanh(W @ h + U @ x + b)
+    return np.sum(h * h)
+
+
 def attention(Q, K, V):
     """Return the energy of what an attention head gives."""
     scores = Q @ K.T / np.sqrt(Q.shape[1])
@@ -107,6 +115,12 @@ def network(r, n):
     return (*made, r.normal(size=(4 * n, n)), r.normal(size=(4 * n, 10)))
 
 
+def sequence(r, n):
+    """Return a recurrent network of ``n`` units, and 60 inputs of as many numbers."""
+    weights = r.normal(size=(2, n, n)) / n**0.5
+    return *weights, r.normal(size=n), r.normal(size=(60, n))
+
+
 def gaussians(r, n):
     """Return a mixture of 8 Gaussians in 6 dimensions, and points."""
     scales = 0.1 * r.normal(size=(8, 6))
@@ -148,6 +162,7 @@ PROGRAMS = tuple(Program(*row, same_text=True) for row in (
      (0, 1)),
     (mixture, gaussians, (50, 1_000, 10_000), (0, 1, 2)),
     (covariance, lambda r, n: (r.normal(size=(n, 12)),), (50, 1_000, 20_000), (0,)),
+    (recurrent, sequence, (8, 64, 256), (0, 1, 2)),
     (attention, heads, (16, 100, 500), (0, 1, 2)),
     (polynomial_chain, normal(1.0, 1.0), LENGTHS, (0, 1)),
     (function_chain, normal(1.0, 1.0), LENGTHS, (0, 1)),

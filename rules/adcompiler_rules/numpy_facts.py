@@ -153,6 +153,8 @@ for word in MEANINGS:
 for word in ("copy", "reshape", "transpose", "astype"):
     facts(getattr(np.ndarray, word), means=word)
 facts(np.ndarray.flatten, means="ravel")
+facts(np.amax, means="max")
+facts(np.amin, means="min")
 
 # -- objects of their own, shapes, text -----------------------------------------------------------
 
@@ -161,7 +163,7 @@ facts(*named("numpy", """
 """), np.ndarray.copy, fresh=True)
 facts(*named("numpy", "shape ndim size copy zeros_like ones_like empty_like"), total="values")
 facts(np.where, np.clip, elementwise=True)
-facts(*named("numpy", "sum max min mean prod std var"), shape="reduced")
+facts(*named("numpy", "sum max min amax amin mean prod std var"), shape="reduced")
 facts(*named("numpy", """
     zeros_like ones_like empty_like copy conj real imag nan_to_num
 """), np.ndarray.copy, np.ndarray.astype, shape="first")

@@ -7,8 +7,8 @@ from typing import Any
 
 from adcompiler.backends.native.fusing import Fusing
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, SINGLE, Assign, Binary, Element, Ends, Expr, Extent, Flat, Name, Number,
-    Part, Place, Store, Turn, Use, View,
+    BOOL, FLOAT, INT, SINGLE, Assign, Binary, Body, Element, Ends, Expr, Extent, Flat, Name,
+    Number, Part, Place, Store, Turn, Use, View, When,
 )
 from adcompiler.backends.native.scalars import OF_EACH, TABLE
 from adcompiler.backends.native.singles import computed_in, concerns
@@ -18,6 +18,8 @@ from adcompiler.backends.native.values import (
 from adcompiler.ir import types as t
 
 ZERO, ONE = Number(0), Number(1)
+FOR_BLAS = 1024
+"""The numbers in a matrix from which on BLAS takes less time for a product with a vector."""
 
 
 class Arrays(Fusing):
@@ -190,10 +192,25 @@ class Arrays(Fusing):
         if outer and (self.lies_across(a) if a.ndim == 2 else not self.lies_across(b)):
             return self.added_products(a, b)
         new = self.new(outer, FLOAT, None) if outer else None
+        if new is None or a.ndim == 1 or not self.of_each:
+            return self.products_in_order(a, b, new)
+        small, large = Body(), Body()
+        with w.inside(small):
+            self.products_in_order(a, b, new)
+        with w.inside(large):
+            w.write(Use(
+                w.fresh("done"), "matrix_times_into", (new.name, a.name, b.name), (new.name,)))
+        size = Binary("*", *a.shape)
+        w.write(When(Binary(">", size, Number(FOR_BLAS)), large, small))
+        return new
+
+    def products_in_order(self, a: Buffer, b: Buffer, new: Buffer | None) -> Any:
+        """Write a product of which one factor is a vector, number by number."""
+        w, outer = self.w, () if new is None else new.shape
         total = w.fresh("dot")
         with w.over(outer) as places:
             w.write(Assign(total, Number(0.0)))
-            with w.over((inner,)) as (k,):
+            with w.over(a.shape[-1:]) as (k,):
                 left = Element(a.name, (*places, k) if a.ndim == 2 else (k,))
                 right = Element(b.name, (k, *places) if b.ndim == 2 else (k,))
                 w.write(Assign(total, Binary("+", Name(total), Binary("*", left, right))))
