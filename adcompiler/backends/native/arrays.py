@@ -198,8 +198,10 @@ class Arrays(Fusing):
         with w.inside(small):
             self.products_in_order(a, b, new)
         with w.inside(large):
-            w.write(Use(
-                w.fresh("done"), "matrix_times_into", (new.name, a.name, b.name), (new.name,)))
+            made = w.fresh("large")
+            w.write(Use(made, "large_times", (a.name, b.name)))
+            with w.over(outer) as places:
+                w.write(Store(new.name, places, Element(made, places)))
         size = Binary("*", *a.shape)
         w.write(When(Binary(">", size, Number(FOR_BLAS)), large, small))
         return new

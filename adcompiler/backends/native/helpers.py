@@ -361,15 +361,11 @@ def matrix_times(a, x):
         product[i] = total
     return product
 '''
-MATRIX_TIMES_INTO = '''
+LARGE_TIMES = '''
 @compiled
-def matrix_times_into(product, a, x):
-    """Write the product of a large matrix and a vector into an array, as BLAS computes it."""
-    column = np.ascontiguousarray(x).reshape((x.size, 1))
-    found = np.dot(np.ascontiguousarray(a), column)
-    for i in range(product.size):
-        product[i] = found[i, 0]
-    return 0
+def large_times(a, x):
+    """Return the product of a large matrix and a vector, as BLAS computes it."""
+    return np.dot(np.ascontiguousarray(a), np.ascontiguousarray(x).reshape((x.size, 1))).ravel()
 '''
 ROW_TIMES = '''
 @compiled
@@ -476,8 +472,7 @@ TEXTS = {
     "stacked_product": STACKED_PRODUCT,
     "ascending": ASCENDING, "block_count": BLOCK_COUNT, "block_bounds": BLOCK_BOUNDS,
     "exp_of_each": EXP_OF_EACH, "tanh_of_each": TANH_OF_EACH, "log_of_each": LOG_OF_EACH,
-    "matrix_times": MATRIX_TIMES, "matrix_times_into": MATRIX_TIMES_INTO,
-    "row_times": ROW_TIMES,
+    "matrix_times": MATRIX_TIMES, "large_times": LARGE_TIMES, "row_times": ROW_TIMES,
     "products_of_each": PRODUCTS_OF_EACH.format(
         name="products_of_each", what="two arrays of matrices", places="k, j, seed"),
     "left_products_of_each": PRODUCTS_OF_EACH.format(
