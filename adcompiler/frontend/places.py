@@ -26,11 +26,6 @@ def is_users(file: str) -> bool:
     return not file.startswith((PSEUDO, PACKAGE)) and RULES not in file
 
 
-def is_emitted(file: str) -> bool:
-    """Say whether a file holds emitted code, which is read again."""
-    return file.startswith(f"{PSEUDO}adcompiler_emitted.")
-
-
 Place = Callable[[], Origin | None]
 """Looks for a place when it is asked for, which may parse."""
 

@@ -14,12 +14,10 @@ from adcompiler.frontend.classes import class_made, is_same_at_each_call, taken_
 from adcompiler.frontend.imports import imported_module
 from adcompiler.frontend.interface import RAISES, End
 from adcompiler.frontend.names import assigned_names
-from adcompiler.frontend.places import is_emitted
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Call, Const, Do, Free, Item, Let, Raise, Var,
 )
 from adcompiler.ir.operators import BINARY
-from adcompiler.ir.operators import IN_PLACE as PLAIN
 from adcompiler.runtime import unpack
 
 IN_PLACE = {one.node.__name__: one.in_place for one in BINARY}
@@ -168,8 +166,6 @@ class Statements(Builder):
                 return
         loaded = self.load(node.target.id)
         value = self.expression(node.value)
-        if is_emitted(self.file):  # a sum written into an array that nobody else holds
-            function = PLAIN[function]
         self.bind(node.target.id, self.let(Call(Const(function), (loaded, value)), node.target.id))
 
     def assign(self, target: Any, value: Atom) -> Atom:
