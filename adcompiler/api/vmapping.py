@@ -13,7 +13,7 @@ from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.api.fallback import because, types_key
 from adcompiler.api.keywords import suggesting
 from adcompiler.dispatch import Options
-from adcompiler.dispatch.arguments import described
+from adcompiler.dispatch.arguments import described, refuse_foreign
 from adcompiler.dispatch.targets import find_target, named_forward
 from adcompiler.dispatch.trees import children
 from adcompiler.dispatch.written import STARS
@@ -133,6 +133,7 @@ def extents_of(value: Any, axes: Any, what: str) -> Iterator[tuple[int, str]]:
     if isinstance(value, np.ndarray) and isinstance(axes, int):
         yield value.shape[axis_within(axes, value.ndim, what)], what
         return
+    refuse_foreign(value, what, differentiated=True)
     if not isinstance(value, (tuple, list, dict)) and not is_record(value):
         raise ValueError(
             f"vmap is to map {what} over axis {axes}, but it is {described(value)}, no array; "

@@ -76,8 +76,9 @@ def refuse_foreign(value: Any, name: str, differentiated: bool) -> None:
     if cls is not None:
         root = cls.__module__.partition(".")[0]
         where = name if type(value) is cls else f"a part of {name}"
+        shown = name if name.startswith("argument ") else f"argument {name}"
         raise ArgumentsError(
-            f"the argument {name}: {where} is a {root} {cls.__name__}, and derivatives go through "
+            f"the {shown}: {where} is a {root} {cls.__name__}, and derivatives go through "
             f"NumPy's arrays and Python's numbers; pass {instead_of(cls)}\n"
             f"  see {limitations()}#array-classes"
         )

@@ -20,7 +20,7 @@ import pytest
 import adcompiler.compile.pipeline
 from adcompiler import (
     ADError, compiled, grad, hessian, jacobian, jacobian_sparsity, jvp, sparse_jacobian,
-    value_and_grad, vjp,
+    value_and_grad, vjp, vmap,
 )
 from adcompiler.errors import ArgumentsError, InternalError
 from adcompiler.ops.registry import REGISTRY
@@ -96,13 +96,13 @@ def test_arrays_on_devices_are_refused_before_anything_runs(backend: str) -> Non
 
     value, x = OnDevice(), np.ones(2)
     message = (
-        r"the argument (x|other): .* is a [\w.]+ OnDevice, and derivatives go through NumPy's "
+        r"the argument (x|other|0): .* is a [\w.]+ OnDevice, and derivatives go through NumPy's "
         r"arrays and Python's numbers; pass a NumPy array of its numbers\n.*#array-classes")
     derivative = grad(f, backend=backend)
     for call in (
         lambda: derivative(value), lambda: derivative(x, value), lambda: derivative([x, value]),
         lambda: vjp(f, value), lambda: jvp(f, (value,), (value,)), lambda: jacobian(f)(value),
-        lambda: hessian(f)(value), lambda: sparse_jacobian(f)(value),
+        lambda: hessian(f)(value), lambda: sparse_jacobian(f)(value), lambda: vmap(f)(value),
         lambda: jacobian_sparsity(f, value), lambda: compiled(f)(value),
         lambda: derivative(types.SimpleNamespace(w=1.0, t=value)),
     ):

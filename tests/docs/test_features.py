@@ -312,7 +312,7 @@ def devices(_: Path) -> None:
         grad(lambda x: np.sum(x * x))(OnDevice())
 
 
-@feature("MPI", "no: what leaves the process is refused")
+@feature("messages of MPI within a function", "no: what leaves the process is refused")
 def messages(_: Path) -> None:
     def sent(x: np.ndarray) -> float:
         return np.sum(pickle.loads(pickle.dumps(x)))
