@@ -20,6 +20,7 @@ from adcompiler.backends.native.alone import in_llvm
 from adcompiler.backends.native.c.module import c_alone
 from adcompiler.backends.python.printer.merge import merge
 from adcompiler.cli.standalone import standalone
+from adcompiler.cli.stretched import in_general, is_parted, with_both
 from adcompiler.cli.static import reading
 from adcompiler.cli.target import (
     UsageError, import_name, load_target, named_in, without_name, writing,
@@ -100,7 +101,9 @@ def dumped(module: str, functions: Mapping[str, Any], options: DumpOptions) -> D
             left_out.append(name)
             continue
         tell_unknown(name, request)
-        texts.append(loops_alone(request, emitted, options) if options.native else emitted.text)
+        texts.append(
+            loops_alone(request, emitted, options) if options.native
+            else for_all_shapes(request, emitted))
         head.append(f"# {emitted.entry}: for {signature_text(request)}")
     if options.native:
         sign = {"c": "//", "llvm": ";"}[options.native]
@@ -113,6 +116,16 @@ def dumped(module: str, functions: Mapping[str, Any], options: DumpOptions) -> D
     elif options.output:
         tell_path(text, module, Path(options.output))
     return Dumped("\n".join([*head, "", text]), tuple(left_out))
+
+
+def for_all_shapes(request: Request, emitted: Emitted) -> str:
+    """Return a module that runs for arrays which broadcasting stretches, too."""
+    asked = in_general(request, emitted)
+    if asked is None:
+        return emitted.text
+    general = up_to("source", asked)
+    assert isinstance(general, Emitted)
+    return general.text if is_parted(request) else with_both(emitted, general)
 
 
 def answer(function: Any, error: ADError | TypeError) -> str:
