@@ -19,7 +19,7 @@ def loss(q, o):
 def squares(o, b, *, scale=2.0):
     return scale * np.sum((o + b) ** 2)
 '''
-O, B = np.arange(12.0).reshape(3, 4), np.arange(4.0).reshape(1, 4)
+ROWS, B = np.arange(12.0).reshape(3, 4), np.arange(4.0).reshape(1, 4)
 
 
 @pytest.fixture
@@ -46,30 +46,30 @@ def test_one_function(written, options):
     space = written("loss", "q: float64[:, :], o: float64[:, :]", "--argnums", "1", *options)
     import stretched_model as model
 
-    wanted = grad(model.loss, 1)(np.ones((3, 4)), O)
-    assert np.array_equal(space["loss_grad"](np.ones((3, 4)), O), wanted)
-    wanted = grad(model.loss, 1)(np.ones((1, 4)), O)
-    assert np.array_equal(space["loss_grad"](np.ones((1, 4)), O), wanted)
+    wanted = grad(model.loss, 1)(np.ones((3, 4)), ROWS)
+    assert np.array_equal(space["loss_grad"](np.ones((3, 4)), ROWS), wanted)
+    wanted = grad(model.loss, 1)(np.ones((1, 4)), ROWS)
+    assert np.array_equal(space["loss_grad"](np.ones((1, 4)), ROWS), wanted)
 
 
 def test_keywords_and_shapes_that_do_not_fit(written):
     space = written("squares", "o: float64[:, :], b: float64[:, :]", "--argnums", "0,1")
     import stretched_model as model
 
-    for b in (B, O):
-        wanted = grad(model.squares, (0, 1))(O, b, scale=3.0)
-        for one, other in zip(space["squares_grad"](O, b, scale=3.0), wanted, strict=True):
+    for b in (B, ROWS):
+        wanted = grad(model.squares, (0, 1))(ROWS, b, scale=3.0)
+        for one, other in zip(space["squares_grad"](ROWS, b, scale=3.0), wanted, strict=True):
             assert np.array_equal(one, other)
     with pytest.raises(ValueError, match="broadcast"):
-        space["squares_grad"](O, np.ones((2, 3)))
+        space["squares_grad"](ROWS, np.ones((2, 3)))
 
 
 def test_a_pair_of_functions_is_of_any_shapes(written):
     space = written("squares", "o: float64[:, :], b: float64[:, :]", "--mode", "vjp")
     import stretched_model as model
 
-    for b in (B, O):
-        value, residuals = space["squares_augmented"](O, b)
-        assert value == model.squares(O, b)
-        wanted = vjp(model.squares, O, b, argnums=0)[1](1.0)
+    for b in (B, ROWS):
+        value, residuals = space["squares_augmented"](ROWS, b)
+        assert value == model.squares(ROWS, b)
+        wanted = vjp(model.squares, ROWS, b, argnums=0)[1](1.0)
         assert np.array_equal(space["squares_pullback"](residuals, 1.0), wanted)
