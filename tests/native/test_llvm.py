@@ -90,7 +90,7 @@ def test_the_text_of_a_loop() -> None:
     strided = lines_of(text, STRIDED)
     assert sum(" = mul i64" in line for line in strided) == 1
     from_end = lines_of(text.replace("x[i]", "x[-i]"), VECTOR)
-    assert sum("select i1" in line for line in from_end) == 1
+    assert sum(" = select i1" in line and ", i64" in line for line in from_end) == 1
 
 
 def test_only_storage_of_loops_that_is_handed_on_counts_references() -> None:
