@@ -64,7 +64,11 @@ JOINING = ("concatenate", "hstack", concatenate_adjoint, hstack_adjoint)
 
 
 class Lowering:
-    """The values of variables so far, and what is written of the function."""
+    """The values of variables so far, and what is written of the function.
+
+    ``begun`` tells what loops carry that begins as zero, by names; ``short`` is what of it is a
+    short float afterwards.
+    """
 
     def __init__(
         self, unit: Unit, functions: Sequence[Function], islands_of: str = ""
@@ -84,6 +88,7 @@ class Lowering:
         self.types: list[Any] = []
         self.counts: set[str] = set()
         self.used_once: set[Var] = set()
+        self.short, self.begun = set[Var](), dict[str, Var]()
         self.readers: dict[Var, Statement] = {}
         self.uses: dict[Var, int] = {}
         self.whole: set[Var] = set()

@@ -27,7 +27,7 @@ from adcompiler.backends.native.row_fusion import with_rows_together
 from adcompiler.backends.native.singles import dtype_of
 from adcompiler.backends.native.turned import with_turned_products
 from adcompiler.backends.native.values import (
-    Buffer, Declined, Kept, Keyed, Known, Num, Rows, Several, Slot,
+    Again, Buffer, Declined, Kept, Keyed, Known, Num, Rows, Several, Slot,
 )
 from adcompiler.backends.native.writer import Writer, as_double
 from adcompiler.ir import types as t
@@ -102,11 +102,24 @@ def lowered(
     list they make none. ``of_each`` lets them compute functions of whole arrays in steps of their
     own.
     """
+    short = set[Var]()
+    while True:
+        try:
+            return lowered_with(short, functions, unit, name, sweep, islands, of_each)
+        except Again as again:
+            short.add(again.var)
+
+
+def lowered_with(
+    short: set[Var], functions: Sequence[Function], unit: Unit, name: str, sweep: Function | None,
+    islands: list[Island] | None, of_each: bool,
+) -> LoopFunction:
+    """Return the same, where it is known which numbers that begin as zero are ``short`` floats."""
     function = functions[0]
     name = name or f"{function.name}_loops"
     low = Lowering(
         unit, functions if sweep is None else [*functions, sweep], "" if islands is None else name)
-    low.arrays.of_each = of_each
+    low.arrays.of_each, low.short = of_each, short
     low.recursion = recursion = Recursion(name)
     read, params = used(function.body), list(function.params)
     if sweep is not None:
@@ -309,8 +322,7 @@ def short_output(low: Lowering, value: Num, type_: t.Scalar) -> Output:
 
     Where that is no short float, Python returns a number of its own.
     """
-    dtypes = {dtype for _, dtype in type_.classes}
-    if dtype_of(type_) == FLOAT or not dtypes <= {None, SINGLE}:
+    if not {dtype for _, dtype in type_.classes} <= {None, SINGLE}:
         raise Declined(f"a result is a {type_}")
     expr = low.w.named("result", as_double(low.w, value).expr)
     if value.dtype != SINGLE:

@@ -8,18 +8,18 @@ from typing import Any
 from adcompiler.backends.native import lists
 from adcompiler.backends.native.attempts import raised_in
 from adcompiler.backends.native.loops import (
-    ARRAYS, BOOL, Assign, Binary, Bind, Body, Break, Expr, For, Forever, Leave, Name, Number, Unary,
-    When,
+    ARRAYS, BOOL, FLOAT, SHORT, SINGLE, Assign, Binary, Bind, Body, Break, Expr, For, Forever,
+    Leave, Name, Number, Unary, When,
 )
 from adcompiler.backends.native.arms import (
     Merging, buffer_is_set, failure_number, is_set, pairs_of, renamed,
 )
 from adcompiler.backends.native.scalars import truth
-from adcompiler.backends.native.singles import dtype_of, short_of
+from adcompiler.backends.native.singles import dtype_of, is_naught, short_of
 from adcompiler.backends.native.sources import Source
 from adcompiler.backends.native.tapes import is_placeholder, tapes_in
 from adcompiler.backends.native.values import (
-    EXACT, Backwards, Buffer, Cut, Declined, Failure, Fused, Kept, Keyed, Known, Num, Rows,
+    Again, EXACT, Backwards, Buffer, Cut, Declined, Failure, Fused, Kept, Keyed, Known, Num, Rows,
     Several, Span, Tape,
 )
 from adcompiler.ir import types as t
@@ -166,7 +166,12 @@ class Regions(Merging):
             return low.arrays.own(init)
         if isinstance(init, (Rows, Kept)):
             return self.carried_list(node, param, init, hint)
-        return self.opened(hint, low.unit.type(param), init)
+        if param in low.short:
+            return self.opened(hint, t.Scalar("float", SINGLE), init)
+        found = self.opened(hint, low.unit.type(param), init)
+        if is_naught(init) and isinstance(found, Num) and isinstance(found.expr, Name):
+            low.begun[found.expr.name] = param
+        return found
 
     def carried_list(self, node: Loop, param: Var, init: Any, hint: str) -> Rows:
         """Return what a carried list is inside a loop: its items stay where they are, or not."""
@@ -295,6 +300,10 @@ class Regions(Merging):
             return
         match old:
             case Num(Name(name), dtype, _, isset):
+                if name in self.low.begun and dtype == FLOAT and (
+                    isinstance(new, Num) and new.dtype in SHORT
+                ):
+                    raise Again(self.low.begun[name])
                 number = self.w.narrowed(self.as_number(new, dtype), EXACT)
                 if isinstance(isset, Name):
                     pairs.append((isset.name, is_set(number)))

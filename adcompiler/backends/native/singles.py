@@ -43,6 +43,7 @@ OF_ZERO = frozenset({
     "multiply", "divide", "negative", masked_product, masked_quotient, zero_product,
 })
 """What gives zero of zero, whether that is a short float yet or Python's own."""
+BY_VALUE = np.lib.NumpyVersion(np.__version__) < "2.0.0b1"
 STEPS = FINITE - {"sqrt"}
 """What is computed in several steps, all of them of float64."""
 
@@ -62,7 +63,8 @@ def short_of(type_: t.Type, *given: Any) -> str | None:
     """
     numbers = [one for one in given if isinstance(one, Num)]
     dtypes = {NAUGHT if is_naught(one) else one.dtype for one in numbers}
-    is_short = isinstance(type_, t.Scalar) and dtype_of(type_) in SHORT
+    is_short = isinstance(type_, t.Scalar) and (dtype_of(type_) in SHORT or (
+        type_ == t.FLOAT and any(one.dtype in SHORT for one in numbers)))
     return NAUGHT if is_short and NAUGHT in dtypes <= {SINGLE, NAUGHT} else None
 
 
@@ -89,6 +91,8 @@ def check_precisions(unit: Unit, read: Iterable[Var]) -> None:
             dtypes.add(type_.dtype)
         elif isinstance(type_, t.Scalar):
             dtypes.update(dtype for _, dtype in type_.classes)
+    if SINGLE in dtypes and BY_VALUE:
+        raise Declined("numbers of float32, of which NumPy 1 finds the precision by value")
     if not unit.settings.as_it_is and {SINGLE, FLOAT} <= dtypes:
         raise Declined("a derivative of what computes with float32 and with float64")
 

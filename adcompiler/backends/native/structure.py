@@ -9,7 +9,7 @@ from typing import Any
 
 from adcompiler.backends.native.indexing import cut, last_written, read
 from adcompiler.backends.native.list_functions import gradient
-from adcompiler.backends.native.loops import Binary, Number
+from adcompiler.backends.native.loops import FLOAT, NAUGHT, SHORT, SINGLE, Binary, Number
 from adcompiler.backends.native.makers import diagonal_bar
 from adcompiler.backends.native.reductions import projected, seeded, unstretched
 from adcompiler.backends.native.scalars import TABLE
@@ -18,7 +18,7 @@ from adcompiler.backends.native.values import (
     LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Fused, Kept, Keyed, Known, Num, Rows,
     Several, Span, Together, literal,
 )
-from adcompiler.backends.native.writer import Writer
+from adcompiler.backends.native.writer import Writer, as_double, single
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Star, Update, Var
 from adcompiler.runtime import (
@@ -203,8 +203,13 @@ def finished(low: Any, bar: Any, var: Any) -> Any:
         if isinstance(bar, Known) and bar.value is None:
             return Num(Number(0.0), "float64")
         if isinstance(bar, Num):
-            return low.w.as_float(bar)
-    if isinstance(var, Buffer) and var.dtype == "float64":
+            return as_double(low.w, bar)
+    if isinstance(var, Num) and var.dtype in SHORT:
+        if isinstance(bar, Known) and bar.value is None:
+            return Num(Number(0.0), SINGLE if var.dtype == SINGLE else NAUGHT)
+        if isinstance(bar, Num) and (var.dtype == SINGLE or bar.dtype in SHORT):
+            return single(low.w, bar) if var.dtype == SINGLE else bar
+    if isinstance(var, Buffer) and var.dtype in (FLOAT, SINGLE):
         return low.arrays.gradient(bar, var)
     if isinstance(var, (Rows, Kept)):
         return gradient(low, [bar, var], t.UNKNOWN)

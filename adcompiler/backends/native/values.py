@@ -11,7 +11,17 @@ import numpy as np
 from adcompiler.backends.native.loops import BOOL, FLOAT, INT, SINGLE, Expr, Name, Number
 from adcompiler.errors import Declined as Declined
 from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Var
 from adcompiler.structs import dataclass
+
+
+class Again(Declined):
+    """A number that a loop carries turns out to be a short float: loops are to be written again."""
+
+    def __init__(self, var: Var) -> None:
+        super().__init__("a variable is a number of different kinds")
+        self.var = var
+
 
 WIDE = 2**63
 """No int64 is larger than this."""
