@@ -297,7 +297,7 @@ EXAMPLES: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...
     "arguments that are": (grad, written, (X,)),
     "texts": (grad, by_mode, (X, "fast")),
     "other functions of": (grad, solved, (A, X[:3])),
-    "products of matrices of float32": (
+    "products of matrices, `var`": (
         compiled, short_products, (A.astype(np.float32), SHORT[:3])),
     "arrays of int32": (compiled, transformed, (X,)),
     "complex numbers": (grad, complex_numbers, (0.1, 3)),
