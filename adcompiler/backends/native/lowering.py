@@ -55,7 +55,6 @@ BACKWARDS = slice(None, None, -1)
 OF_TUPLES = (min, max, share)
 """Functions of numbers that may also be given as one tuple."""
 
-
 LISTS_TOO = (own, zeros_like)
 """Functions of arrays that give a list of a list."""
 
@@ -66,13 +65,10 @@ JOINING = ("concatenate", "hstack", concatenate_adjoint, hstack_adjoint)
 class Lowering:
     """The values of variables so far, and what is written of the function.
 
-    ``begun`` tells what loops carry that begins as zero, by names; ``short`` is what of it is a
-    short float afterwards.
+    ``begun`` are names of what begins as zero in a loop; ``short`` is what is a short float then.
     """
 
-    def __init__(
-        self, unit: Unit, functions: Sequence[Function], islands_of: str = ""
-    ) -> None:
+    def __init__(self, unit: Unit, functions: Sequence[Function], islands_of: str = "") -> None:
         self.unit = unit
         self.islands = Islands(self, islands_of) if islands_of else None
         self.recursion: Recursion | None = None
