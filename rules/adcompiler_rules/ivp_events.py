@@ -42,7 +42,10 @@ def events_moved(right_side, event_value, times, states, args, at, accuracy):
 
 
 def moved_state(right_side, t, y, h, args):
-    """Return the state a time ``h`` after ``t``; ``h`` is 0, and may have derivatives."""
+    """Return the state a time ``h`` after ``t``; ``h`` is 0, and may have derivatives.
+
+    The formula is right to second order in ``h``, so that second derivatives are, too.
+    """
     middle = y + 0.5 * h * right_side(t, y, *args)
     return y + h * right_side(t + 0.5 * h, middle, *args)
 
@@ -57,7 +60,7 @@ def time_to_event(right_side, event_value, t, y, args, at, accuracy):
     return implied(
         event_pullback, residual, (0.0,), (t, y, *args), 0.0,
         operands=(at[0], number, stop_gradient(t), stop_gradient(y), accuracy),
-        followed=followed_event, most=1,
+        followed=followed_event, most=2,
     )
 
 
@@ -82,7 +85,10 @@ def followed_event(f, h, args, operands, order):
     slope = stop_gradient(pushed(of_time, (h,), (1.0,))[1])
     earlier = stop_gradient(pushed(of_time, (h - PART * accuracy[0],), (1.0,))[1])
     h = typed(passive(crossing, function, number, t, y, slope, earlier, accuracy), 0.0)
-    return after_step(f, h, args, slope)
+    h = after_step(f, h, args, slope)
+    if order > 1:
+        h = after_step(f, h, args, slope)
+    return h
 
 
 def crossing(function, number, t, y, slope, earlier, accuracy):

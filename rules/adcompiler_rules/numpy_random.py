@@ -13,12 +13,13 @@ by ``dy = dmean + dcov cov^-1 (y - mean) / 2``.
 
 import numpy as np
 
-from adcompiler.rulekit import non_differentiable, rrule
+from adcompiler.rulekit import non_differentiable, rrule, scalar_rule
 from adcompiler.runtime.draws import COPIES
 from adcompiler.runtime import unbroadcast
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.kernels.random_draws import (
-    beta_slope, gamma_slope, generator_before, standard_of,
+    beta_slope, beta_slope_across, beta_slope_again, digamma, gamma_slope, gamma_slope_again,
+    generator_before, standard_of,
 )
 
 CLASSES = (np.random.Generator, np.random.RandomState)
@@ -49,20 +50,40 @@ def standard_of_rule(before, name, params, y, place, scale):
     return standard_of(before, name, params, y, place, scale), standard_of_pullback
 
 
-@rrule(gamma_slope, wrt=())
-def gamma_slope_rule(y, shape):
-    def gamma_slope_pullback(dy):
+# A slope is -(dF/da) / (dF/dy), so that it moves with y as the density does.
+scalar_rule(
+    gamma_slope, lambda y, shape, slope: (
+        digamma(shape) - np.log(y) - slope * ((shape - 1.0) / y - 1.0)),
+    lambda y, shape: gamma_slope_again(y, shape), domain=((0.2, 4.0), (0.2, 4.0)))
+scalar_rule(
+    beta_slope, lambda y, a, b, slope: (
+        digamma(a) - digamma(a + b) - np.log(y) - slope * ((a - 1.0) / y - (b - 1.0) / (1.0 - y))),
+    lambda y, a, b: beta_slope_again(y, a, b), lambda y, a, b: beta_slope_across(y, a, b),
+    domain=((0.1, 0.9), (0.2, 4.0), (0.2, 4.0)))
+
+
+@rrule(gamma_slope_again, wrt=())
+def gamma_slope_again_rule(y, shape):
+    def gamma_slope_again_pullback(dy):
         return ()
 
-    return gamma_slope(y, shape), gamma_slope_pullback
+    return gamma_slope_again(y, shape), gamma_slope_again_pullback
 
 
-@rrule(beta_slope, wrt=())
-def beta_slope_rule(y, a, b):
-    def beta_slope_pullback(dy):
+@rrule(beta_slope_again, wrt=())
+def beta_slope_again_rule(y, a, b):
+    def beta_slope_again_pullback(dy):
         return ()
 
-    return beta_slope(y, a, b), beta_slope_pullback
+    return beta_slope_again(y, a, b), beta_slope_again_pullback
+
+
+@rrule(beta_slope_across, wrt=())
+def beta_slope_across_rule(y, a, b):
+    def beta_slope_across_pullback(dy):
+        return ()
+
+    return beta_slope_across(y, a, b), beta_slope_across_pullback
 
 
 # -- a place and a scale ---------------------------------------------------------------------------

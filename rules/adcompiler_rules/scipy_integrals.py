@@ -143,7 +143,7 @@ def solve_ivp(
     rtol=1e-3, atol=1e-6, first_step=None, max_step=np.inf, jac=None,
 ):
     def right_side(t, y, *args):
-        return np.atleast_1d(fun(t, y, *args))
+        return np.ravel(np.asarray(fun(t, y, *args)))
 
     given = () if args is None else args
     start = np.asarray(y0) * 1.0
@@ -206,7 +206,7 @@ def odeint(
     mxstep=0, mxhnil=0, mxordn=12, mxords=5, tfirst=False,
 ):
     def right_side(t, y, *args):
-        return np.atleast_1d(func(t, y, *args) if tfirst else func(y, t, *args))
+        return np.ravel(np.asarray(func(t, y, *args) if tfirst else func(y, t, *args)))
 
     given = args if isinstance(args, tuple) else (args,)
     start = np.atleast_1d(np.asarray(y0)) * 1.0

@@ -14,7 +14,8 @@ import numpy as np
 import scipy.special as sc
 
 from adcompiler.rulekit import Call, call, scalar_rule
-from adcompiler_rules.scipy_special_gamma import beta_density, gamma_density
+from adcompiler_rules.kernels.random_draws import gamma_slope
+from adcompiler_rules.scipy_special_gamma import beta_density, gamma_density, gamma_grown
 
 ANY = (-2.0, 2.0)
 POSITIVE = (0.4, 4.0)
@@ -86,11 +87,14 @@ scalar_rule(sc.gdtrix, lambda a, b, p, x: -x / a, None,
 scalar_rule(sc.gdtria, lambda p, b, x, a: 1.0 / (x * gamma_density(b, a * x)), None,
                        lambda p, b, x, a: -a / x,
             domain=(UNIT, POSITIVE, POSITIVE))
-scalar_rule(sc.chdtr,  None, lambda v, x: 0.5 * gamma_density(0.5 * v, 0.5 * x),
+scalar_rule(sc.chdtr,  lambda v, x: 0.5 * gamma_grown(0.5 * v, 0.5 * x),
+                       lambda v, x: 0.5 * gamma_density(0.5 * v, 0.5 * x),
             domain=(POSITIVE, POSITIVE))
-scalar_rule(sc.chdtrc, None, lambda v, x: -0.5 * gamma_density(0.5 * v, 0.5 * x),
+scalar_rule(sc.chdtrc, lambda v, x: -0.5 * gamma_grown(0.5 * v, 0.5 * x),
+                       lambda v, x: -0.5 * gamma_density(0.5 * v, 0.5 * x),
             domain=(POSITIVE, POSITIVE))
-scalar_rule(sc.chdtri, None, lambda v, p, x: -2.0 / gamma_density(0.5 * v, 0.5 * x),
+scalar_rule(sc.chdtri, lambda v, p, x: gamma_slope(0.5 * x, 0.5 * v),
+                       lambda v, p, x: -2.0 / gamma_density(0.5 * v, 0.5 * x),
             domain=(POSITIVE, UNIT))
 
 

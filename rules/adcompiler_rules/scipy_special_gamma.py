@@ -14,6 +14,7 @@ import scipy.special as sc
 
 from adcompiler.rulekit import Domain, call, rrule, scalar_rule
 from adcompiler.runtime import project
+from adcompiler_rules.kernels.random_draws import beta_slope, gamma_slope
 from adcompiler_rules.scipy_special_common import of_order
 
 ANY = (-2.0, 2.0)
@@ -232,7 +233,7 @@ def perm_rule(N, k, exact=False):
 
 
 # --- incomplete gamma and beta functions ----------------------------------------------------------
-# The derivatives in the parameters a and b are no elementary functions.
+# The derivatives in a and b are integrals, which are summed (kernels.random_draws).
 
 
 def gamma_density(a: Any, x: Any) -> Any:
@@ -245,22 +246,48 @@ def beta_density(a: Any, b: Any, x: Any) -> Any:
     return np.exp(sc.xlogy(a - 1.0, x) + sc.xlog1py(b - 1.0, -x) - sc.betaln(a, b))
 
 
-scalar_rule(sc.gammainc,     None, lambda a, x: gamma_density(a, x),
+def gamma_grown(a: Any, x: Any) -> Any:
+    """Return the derivative of ``gammainc(a, x)`` in ``a``."""
+    edge = (x == 0.0) | (x == np.inf)
+    inside = np.where(edge, 1.0, x)
+    return np.where(edge, 0.0, -gamma_slope(inside, a) * gamma_density(a, inside))
+
+
+def beta_grown(a: Any, b: Any, x: Any) -> Any:
+    """Return the derivative of ``betainc(a, b, x)`` in ``a``."""
+    edge = (x == 0.0) | (x == 1.0)
+    inside = np.where(edge, 0.5, x)
+    return np.where(edge, 0.0, -beta_slope(inside, a, b) * beta_density(a, b, inside))
+
+
+scalar_rule(sc.gammainc,     lambda a, x: gamma_grown(a, x),
+                             lambda a, x: gamma_density(a, x),
             domain=(POSITIVE, POSITIVE))
-scalar_rule(sc.gammaincc,    None, lambda a, x: -gamma_density(a, x),
+scalar_rule(sc.gammaincc,    lambda a, x: -gamma_grown(a, x),
+                             lambda a, x: -gamma_density(a, x),
             domain=(POSITIVE, POSITIVE))
-scalar_rule(sc.gammaincinv,  None, lambda a, p, x: 1.0 / gamma_density(a, x),
+scalar_rule(sc.gammaincinv,  lambda a, p, x: gamma_slope(x, a),
+                             lambda a, p, x: 1.0 / gamma_density(a, x),
             domain=(POSITIVE, UNIT))
-scalar_rule(sc.gammainccinv, None, lambda a, p, x: -1.0 / gamma_density(a, x),
+scalar_rule(sc.gammainccinv, lambda a, p, x: gamma_slope(x, a),
+                             lambda a, p, x: -1.0 / gamma_density(a, x),
             domain=(POSITIVE, UNIT))
-scalar_rule(sc.betainc,      None, None, lambda a, b, x: beta_density(a, b, x),
+scalar_rule(sc.betainc,      lambda a, b, x: beta_grown(a, b, x),
+                             lambda a, b, x: -beta_grown(b, a, 1.0 - x),
+                             lambda a, b, x: beta_density(a, b, x),
             domain=(POSITIVE, POSITIVE, UNIT))
-scalar_rule(sc.betaincinv,   None, None, lambda a, b, p, x: 1.0 / beta_density(a, b, x),
+scalar_rule(sc.betaincinv,   lambda a, b, p, x: beta_slope(x, a, b),
+                             lambda a, b, p, x: -beta_slope(1.0 - x, b, a),
+                             lambda a, b, p, x: 1.0 / beta_density(a, b, x),
             domain=(POSITIVE, POSITIVE, UNIT))
 if hasattr(sc, "betaincc"):  # SciPy 1.11
-    scalar_rule(sc.betaincc,     None, None, lambda a, b, x: -beta_density(a, b, x),
+    scalar_rule(sc.betaincc,     lambda a, b, x: -beta_grown(a, b, x),
+                                 lambda a, b, x: beta_grown(b, a, 1.0 - x),
+                                 lambda a, b, x: -beta_density(a, b, x),
                 domain=(POSITIVE, POSITIVE, UNIT))
-    scalar_rule(sc.betainccinv,  None, None, lambda a, b, p, x: -1.0 / beta_density(a, b, x),
+    scalar_rule(sc.betainccinv,  lambda a, b, p, x: beta_slope(x, a, b),
+                                 lambda a, b, p, x: -beta_slope(1.0 - x, b, a),
+                                 lambda a, b, p, x: -1.0 / beta_density(a, b, x),
                 domain=(POSITIVE, POSITIVE, UNIT))
 
 # --- the zeta function ----------------------------------------------------------------------------

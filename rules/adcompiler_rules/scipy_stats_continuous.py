@@ -7,6 +7,7 @@ Continuous Univariate Distributions, 1994.
 import numpy as np
 import scipy.special as sc
 
+from adcompiler_rules.kernels.random_draws import beta_slope, gamma_slope
 from adcompiler_rules.scipy_stats_methods import Law, register
 
 # --- logarithms of densities: slopes in z and in the shapes ---------------------------------------
@@ -110,6 +111,45 @@ def power_moved(z, c):
     return (positive * np.log(positive) / c,)
 
 
+def gamma_moved(z, a):
+    return (-gamma_slope(np.where(z > 0.0, z, 1.0), a),)
+
+
+def chi_squared_moved(z, df):
+    return (-gamma_slope(np.where(z > 0.0, 0.5 * z, 1.0), 0.5 * df),)
+
+
+def inverse_gamma_moved(z, a):
+    positive = np.where(z > 0.0, z, 1.0)
+    return (positive * positive * gamma_slope(1.0 / positive, a),)
+
+
+def beta_moved(z, a, b):
+    inside = np.where((z > 0.0) & (z < 1.0), z, 0.5)
+    return -beta_slope(inside, a, b), beta_slope(1.0 - inside, b, a)
+
+
+def student_moved(z, df):
+    """Of ``w = df / (df + z^2)``, which has a beta distribution (DLMF 8.17.1)."""
+    off = np.where(z == 0.0, 1.0, z)
+    total = df + off * off
+    slope = beta_slope(df / total, 0.5 * df, 0.5)
+    return (np.where(z == 0.0, 0.0, (0.5 * slope * total * total / off - off) / (
+        2.0 * df)),)
+
+
+def fisher_moved(z, dfn, dfd):
+    """Of ``w = dfn z / (dfd + dfn z)``, which has a beta distribution."""
+    positive = np.where(z > 0.0, z, 1.0)
+    total = dfd + dfn * positive
+    share = 0.5 * total * total / (dfn * dfd)
+    a, b = 0.5 * dfn, 0.5 * dfd
+    return (
+        positive / dfn - share * beta_slope(dfn * positive / total, a, b),
+        share * beta_slope(dfd / total, b, a) - positive / dfd,
+    )
+
+
 # --- the distributions ----------------------------------------------------------------------------
 
 REAL, POSITIVE, UNIT = (-2.0, 2.0), (0.2, 2.5), (0.1, 0.9)
@@ -128,15 +168,15 @@ LAWS = (
     Law("gumbel_l", REAL, slopes=gumbel_left),
     Law("rayleigh", POSITIVE, slopes=rayleigh),
     Law("lognorm", POSITIVE, ((0.5, 1.5),), slopes=lognormal, moved=lognormal_moved),
-    Law("gamma", POSITIVE, (SHAPE,), slopes=gamma),
-    Law("erlang", POSITIVE, (SHAPE,), slopes=gamma),
-    Law("invgamma", POSITIVE, (SHAPE,), slopes=inverse_gamma),
-    Law("chi2", POSITIVE, (SHAPE,), slopes=chi_squared),
-    Law("t", REAL, (SHAPE,), slopes=student),
+    Law("gamma", POSITIVE, (SHAPE,), slopes=gamma, moved=gamma_moved),
+    Law("erlang", POSITIVE, (SHAPE,), slopes=gamma, moved=gamma_moved),
+    Law("invgamma", POSITIVE, (SHAPE,), slopes=inverse_gamma, moved=inverse_gamma_moved),
+    Law("chi2", POSITIVE, (SHAPE,), slopes=chi_squared, moved=chi_squared_moved),
+    Law("t", REAL, (SHAPE,), slopes=student, moved=student_moved),
     Law("weibull_min", POSITIVE, (SHAPE,), slopes=weibull, moved=power_moved),
     Law("pareto", (1.2, 3.0), (SHAPE,), slopes=pareto, moved=power_moved, centre=1.5),
-    Law("beta", UNIT, (SHAPE, SHAPE), slopes=beta),
-    Law("f", POSITIVE, (SHAPE, SHAPE), slopes=fisher),
+    Law("beta", UNIT, (SHAPE, SHAPE), slopes=beta, moved=beta_moved),
+    Law("f", POSITIVE, (SHAPE, SHAPE), slopes=fisher, moved=fisher_moved),
 )
 
 for law in LAWS:

@@ -214,9 +214,35 @@ def test_an_event_of_which_the_slope_is_zero_is_refused():
         grad(f)(np.array([1.0]))
 
 
-def test_second_derivatives_of_events_are_refused():
+def test_second_derivatives_of_events():
+    def f(p):
+        found = drop(p)
+        return found.t_events[0][0] * found.y_events[0][0, 1] + found.t[-1] ** 2
+
+    differences = np.array([slopes(lambda p, i=i: grad(f)(p)[i], BALL) for i in range(BALL.size)])
+    np.testing.assert_allclose(hessian(f)(BALL), differences, rtol=1e-6, atol=1e-6)
+
+
+def test_second_derivatives_through_restarts_and_no_third_ones():
+    def bounces(kept):
+        t, y = 0.0, np.array([1.0, 0.0])
+        for _ in range(3):
+            found = integrate.solve_ivp(
+                lambda t, y: [y[1], -9.81], (t, 20.0), y, events=reached, **FINE)
+            t, y = found.t[-1], np.array([0.0, -kept * found.y[1, -1]])
+        return t
+
+    # sqrt(2 / g) (1 + 2 k + 2 k^2)
+    assert hessian(bounces)(0.8) == pytest.approx(4.0 * np.sqrt(2.0 / 9.81), rel=1e-9)
     with pytest.raises(UnsupportedError, match="second derivative"):
-        hessian(lambda p: drop(p).t_events[0][0])(BALL)
+        grad(grad(grad(bounces)))(0.8)
+
+
+def reached(t, y):
+    return y[0]
+
+
+reached.terminal, reached.direction = True, -1
 
 
 # -- dense_output ----------------------------------------------------------------------------------

@@ -172,9 +172,21 @@ def test_the_mean_of_a_derivative_is_that_of_the_mean(name, make):
     np.testing.assert_allclose(found, expected, atol=0.04 * np.max(np.abs(expected)))
 
 
-def test_second_derivatives_in_shapes_are_refused():
-    with pytest.raises((UnsupportedError, MissingRuleError), match="gamma_slope"):
-        hessian(lambda p: np.random.default_rng(0).gamma(p[0]) * p[1])(P)
+def test_second_derivatives_in_shapes_are_those_of_a_quantile():
+    def f(p):
+        rng = np.random.default_rng(0)
+        return rng.gamma(p[0]) * p[1] + rng.beta(p[0], p[1])
+
+    rng = np.random.default_rng(0)
+    of_gamma = special.gammainc(P[0], rng.gamma(P[0]))
+    of_beta = special.betainc(*P, rng.beta(*P))
+
+    def on_quantiles(p):
+        return special.gammaincinv(p[0], of_gamma) * p[1] + special.betaincinv(*p, of_beta)
+
+    expected = np.array([slopes(lambda p, i=i: slopes(on_quantiles, p, 1e-3)[i], P, 1e-3)
+                         for i in range(2)])
+    np.testing.assert_allclose(hessian(f)(P), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_draws_of_many_variables_by_a_cholesky_factor():

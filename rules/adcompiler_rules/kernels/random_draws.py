@@ -15,6 +15,9 @@ from typing import Any
 
 import numpy as np
 
+COVERED_WITH = "numpy"
+"""The module whose rules come with those of these functions."""
+
 NEAR = 1e-3
 """With a scale less than this part of the place, what was drawn does not tell the standard draw."""
 STEPS = np.arange(-68, 61) / 16.0
@@ -56,12 +59,33 @@ def digamma(x: Any) -> Any:
     return total + np.log(x) - 0.5 / x - series
 
 
+def trigamma(x: Any) -> Any:
+    """Return the derivative of ``digamma``: Abramowitz and Stegun, 6.4.6 and 6.4.12."""
+    total = 0.0
+    for _ in range(10):
+        total = total + 1.0 / (x * x)
+        x = x + 1.0
+    s = 1.0 / (x * x)
+    series = s * (1 / 6 - s * (1 / 30 - s * (1 / 42 - s * (1 / 30 - s * (5 / 66)))))
+    return total + (1.0 + 0.5 / x + series) / x
+
+
 def gamma_slope(y: Any, shape: Any) -> Any:
-    """Return how a standard gamma draw moves with its shape.
+    """Return how a standard gamma draw moves with its shape: ``-(dF/da) / (dF/dy)``.
 
     With ``t = y exp(s)`` the integral of ``(log t - digamma(a)) p(t) / p(y)`` is over a function
     that decays smoothly on the side of ``y`` that is taken.
     """
+    return gamma_sum(y, shape, False)
+
+
+def gamma_slope_again(y: Any, shape: Any) -> Any:
+    """Return the derivative of ``gamma_slope`` in the shape."""
+    return gamma_sum(y, shape, True)
+
+
+def gamma_sum(y: Any, shape: Any, again: bool) -> Any:
+    """Return ``gamma_slope``, or its derivative in the shape: that of the function summed."""
     y, a = np.broadcast_arrays(np.asarray(y, float), np.asarray(shape, float))
     above = (y > a) & (y > 1.0)
     side = np.where(above, 1.0, -1.0)
@@ -69,10 +93,11 @@ def gamma_slope(y: Any, shape: Any) -> Any:
         np.sqrt(a), a))
     total = np.zeros(y.shape)
     with np.errstate(all="ignore"):
-        centre = np.log(y) - digamma(a)
+        centre, bend = np.log(y) - digamma(a), trigamma(a)
         for place, weight in zip(PLACES, WEIGHTS, strict=True):
             s = side * place * decay
-            total += weight * (centre + s) * np.exp(a * s - y * np.expm1(s))
+            factor = (centre + s) * s - bend if again else centre + s
+            total += weight * factor * np.exp(a * s - y * np.expm1(s))
         slope = side * y * decay * total
     return np.where(y > 0.0, slope, 0.0)[()]
 
@@ -82,17 +107,38 @@ def beta_slope(y: Any, a: Any, b: Any) -> Any:
 
     As ``gamma_slope``, in ``t / (1 - t) = y / (1 - y) exp(s)``.
     """
+    return beta_sum(y, a, b, "")
+
+
+def beta_slope_again(y: Any, a: Any, b: Any) -> Any:
+    """Return the derivative of ``beta_slope`` in the first shape."""
+    return beta_sum(y, a, b, "a")
+
+
+def beta_slope_across(y: Any, a: Any, b: Any) -> Any:
+    """Return the derivative of ``beta_slope`` in the second shape."""
+    return beta_sum(y, a, b, "b")
+
+
+def beta_sum(y: Any, a: Any, b: Any, again: str) -> Any:
+    """Return ``beta_slope``, or its derivative in a shape."""
     y, a, b = np.broadcast_arrays(*(np.asarray(x, float) for x in (y, a, b)))
     side = np.where(y * (a + b) > a, 1.0, -1.0)
     decay = 1.0 / (np.abs((a + b) * y - a) + np.sqrt((a + b) * y * (1.0 - y)) + 1e-300)
     total = np.zeros(y.shape)
     with np.errstate(all="ignore"):
         centre = np.log(y) - digamma(a) + digamma(a + b)
+        both = trigamma(a + b)
+        bend = both - trigamma(a)
         for place, weight in zip(PLACES, WEIGHTS, strict=True):
             s = side * place * decay
             moved = np.log1p(y * np.expm1(s))  # log((1 - y) / (1 - t))
             moved = np.where(np.isfinite(moved), moved, s + np.log(y))
-            total += weight * (centre + s - moved) * np.exp(a * s - (a + b) * moved)
+            factor = grown = centre + s - moved
+            if again == "a":
+                factor = grown * (s - moved) + bend
+            elif again == "b":
+                factor = both - grown * moved
+            total += weight * factor * np.exp(a * s - (a + b) * moved)
         slope = side * y * (1.0 - y) * decay * total
     return np.where((y > 0.0) & (y < 1.0), slope, 0.0)[()]
-
