@@ -1,5 +1,6 @@
 """Source-to-source automatic differentiation for plain Python and NumPy."""
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +104,14 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"adcompiler.{name}")
     if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{meant(name)}")
+        hint = meant(name)
+        caller, import_from = sys._getframe(1), import_module("opcode").opmap["IMPORT_FROM"]
+        if hint and caller.f_code.co_code[caller.f_lasti] == import_from:
+            # Python would replace an AttributeError by an ImportError without the hint
+            raise ImportError(
+                f"cannot import name {name!r} from {__name__!r}{hint}", name=__name__,
+                path=__file__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     value = globals()[name] = getattr(import_module(f"adcompiler.{_HOME[name]}"), name)
     return value
 

@@ -10,6 +10,7 @@ from adcompiler.api.derivative import Derivative
 from adcompiler.api.emitted import kept_derivative
 from adcompiler.api.fallback import may_record, recorded_instead
 from adcompiler.api.hessians import call_types, directional
+from adcompiler.api.keywords import first_argument_only
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.errors import ADError, TooLongError, UncoveredError, not_one_of
@@ -56,6 +57,7 @@ def hvp(
         >>> hvp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 0.5]))
         array([6., 6.])
     """
+    first_argument_only("hvp", function, kwargs)
     if mode is None and backend == "record":
         return hvp(function, x, v, *rest, mode="fwd_adj", backend=backend, **kwargs)
     if mode is None:
@@ -121,6 +123,7 @@ def vhp(function: Callable[..., Any], x: Any, v: Any, *rest: Any, **kwargs: Any)
         >>> vhp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 0.5]))
         array([6., 6.])
     """
+    first_argument_only("vhp", function, kwargs)
     return hvp(function, x, v, *rest, mode="adj_adj", **kwargs)
 
 

@@ -27,6 +27,17 @@ MEANT = {
 }
 """What to write instead of keywords that other systems have."""
 NAMES = {
+    "hessian_vector_product": "hvp(f, x, v) is that product",
+    "hessian_tensor_product": "hvp(f, x, v) is that product",
+    "make_hvp": "hvp(f, x, v) is the product; hessian(f).as_linear_operator(x) keeps the point",
+    "make_ggnvp": "gnvp(f, x, v, loss=loss) is the product",
+    "make_vjp": "vjp(f, x) returns the value and the pullback",
+    "make_jvp": "jvp(f, (x,), (v,)) returns the value and the tangent",
+    "vector_jacobian_product": "vjp(f, x) returns the value and the pullback",
+    "jacobian_vector_product": "jvp(f, (x,), (v,)) returns the value and the tangent",
+    "deriv": "derivative(f)(x) is the derivative of f at x",
+    "holomorphic_grad": "holomorphic_derivative(f)(z) is the derivative of f at z",
+    "grad_and_aux": "value_and_grad(f, has_aux=True) returns other results, too",
     "gradient": "grad(f)(x) is the gradient of f at x",
     "jit": "nothing has to be compiled by hand; compiled(f) and backend='native' make machine code",
     "pmap": "adcompiler.parallel runs derivatives in several processes",
@@ -108,6 +119,22 @@ def needs_arguments(
         raise TypeError(
             f"{operator} takes the arguments, too: write {operator}({name}, x), which returns the "
             "value there, and a function") from None
+
+
+def first_argument_only(operator: str, function: Any, kwargs: dict[str, Any]) -> None:
+    """Raise TypeError where ``argnums`` is neither the operator's nor the function's."""
+    given = [name for name in ("argnums", "argnum") if name in kwargs]
+    if not given:
+        return
+    try:
+        parameters = signature_of(function).parameters
+    except (TypeError, ValueError):  # which cannot be told
+        return
+    if given[0] in parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return
+    raise TypeError(
+        f"{operator} takes no {given[0]}: {operator}(f, x, v, ...) differentiates the first "
+        "argument; for another one write hessian(f, argnums=1).as_linear_operator(x, y) @ v")
 
 
 def unknown_name(name: str, known: Iterable[str]) -> str:

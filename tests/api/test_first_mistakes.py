@@ -10,8 +10,8 @@ import pytest
 
 import adcompiler
 from adcompiler import (
-    derivative, elementwise_grad, grad, hessian, jacobian, jacobian_sparsity, jvp, linearize,
-    sparse_hessian, value_and_grad, vjp,
+    derivative, elementwise_grad, grad, hessian, hvp, jacobian, jacobian_sparsity, jvp, linearize,
+    sparse_hessian, value_and_grad, vhp, vjp,
 )
 
 X = np.array([1.0, 2.0, 3.0])
@@ -70,6 +70,7 @@ def test_operators_at_arguments_say_how_they_take_them(call: Any, said: str) -> 
     ("custom_vjp", "; rrule registers"), ("stop_grad", "; stop_gradient(x) is x"),
     ("gradient", "; grad(f)(x) is the gradient"), ("jacobain", "; did you mean 'jacobian'?"),
     ("value_and_gradient", "; did you mean 'value_and_grad'?"), ("xyzzy", "'xyzzy'"),
+    ("hessian_vector_product", "; hvp(f, x, v) is that product"), ("make_vjp", "; vjp(f, x)"),
 ])
 def test_names_of_other_systems_lead_to_those_of_this_one(name: str, said: str) -> None:
     with pytest.raises(AttributeError) as caught:
@@ -78,3 +79,35 @@ def test_names_of_other_systems_lead_to_those_of_this_one(name: str, said: str) 
     assert str(caught.value).startswith(begin)
     assert said in str(caught.value)
     assert hasattr(adcompiler, name) is False
+    hint = str(caught.value).removeprefix(begin)
+    with pytest.raises(ImportError) as importing:
+        exec(f"from adcompiler import {name}")
+    assert f"cannot import name '{name}' from 'adcompiler'" in str(importing.value)
+    assert str(importing.value).endswith(hint or ")")
+    assert (type(importing.value), importing.value.name) == (ImportError, "adcompiler")
+
+
+@pytest.mark.parametrize("operator", [hvp, vhp])
+def test_products_with_hessians_say_which_argument_they_differentiate(operator: Any) -> None:
+    def weighted(a: Any, b: Any) -> Any:
+        return np.sum(a**2 * b**3)
+
+    for word in ("argnums", "argnum"):
+        with pytest.raises(TypeError) as caught:
+            operator(weighted, X, X, X, **{word: 1})
+        assert str(caught.value) == (
+            f"{operator.__name__} takes no {word}: {operator.__name__}(f, x, v, ...) "
+            "differentiates the first argument; for another one write "
+            "hessian(f, argnums=1).as_linear_operator(x, y) @ v")
+    found = hessian(weighted, argnums=1).as_linear_operator(X, 2.0 * X) @ X
+    assert np.allclose(found, 6.0 * X**2 * 2.0 * X * X, rtol=1e-14)
+
+    def numbered(a: Any, argnums: Any) -> Any:
+        return argnums * np.sum(a**2)
+
+    assert np.array_equal(operator(numbered, X, X, argnums=3.0), 6.0 * X)
+
+    def anything(a: Any, **given: Any) -> Any:
+        return given["argnums"] * np.sum(a**2)
+
+    assert np.array_equal(operator(anything, X, X, argnums=3.0), 6.0 * X)
