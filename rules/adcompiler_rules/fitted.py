@@ -87,7 +87,8 @@ def curve_fit(
     covariance = np.linalg.inv(slopes @ slopes.T)
     if not absolute_sigma:
         r = residual(p)
-        covariance = covariance * (np.sum(r * r) / (np.size(r) - np.size(p)))
+        freedom = np.size(r) - np.size(p)
+        covariance = covariance * (np.sum(r * r) / freedom if freedom > 0 else 0.0)  # inf: constant
     value = typed(found[1], np.zeros((1, 1)))
     return p, value + (covariance - stop_gradient(covariance))
 

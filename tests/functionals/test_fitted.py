@@ -93,6 +93,18 @@ def test_places_and_what_the_model_reads():
     assert np.allclose(t_bar, wanted, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:Covariance")
+def test_a_covariance_that_is_not_determined_is_infinite():
+    def f(data):
+        p, covariance = optimize.curve_fit(line, T[:2], data)
+        return np.append(p[1], covariance[0])
+
+    assert np.all(np.isinf(f(DATA[:2])[1:]))
+    table = jacobian(f)(DATA[:2])
+    assert np.allclose(table, [[-7.0, 7.0], [0.0, 0.0], [0.0, 0.0]], atol=1e-6)
+    assert np.all(np.isinf(jvp(f, (DATA[:2],), (np.ones(2),))[0][1:]))
+
+
 def test_least_squares_between_bounds():
     def f(p, top):
         return optimize.least_squares(
