@@ -57,9 +57,14 @@ NEAR = 1e-4
 
 
 def newton_step(multiply, y):
-    """Return what Newton's method would change next, by multiplication with the transpose."""
+    """Return what Newton's method would change next, by multiplication with the transpose.
+
+    Of many unknowns it returns two projections of that on random signs, each of the order of its
+    Euclidean norm: ``signs @ J^-1 y`` is ``(J^-T signs) @ y``.
+    """
     if y.size > DENSE:
-        return np.full(y.shape, np.inf)
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (2, y.size))
+        return np.array([transposed_solution(multiply, row) @ y for row in signs])
     return np.linalg.lstsq(np.stack([multiply(unit) for unit in np.eye(y.size)]), y, rcond=None)[0]
 
 

@@ -124,3 +124,35 @@ def test_what_solves_nothing_has_no_derivative():
     with pytest.raises(ValueError, match="2 equations in 3 unknowns"):
         grad(lambda b: np.sum(implicit(lambda y, b: (A @ y - b)[:2])(
             lambda b: np.linalg.solve(A, b))(b)))(B)
+
+
+def coupled(y, p):
+    return 3.0 * y + 0.1 * np.roll(y, 1) + 0.1 * y**3 - p
+
+
+def iterated(p, times):
+    y = np.zeros(p.size)
+    for _ in range(times):
+        y = (p - 0.1 * np.roll(y, 1) - 0.1 * y**3) / 3.0
+    return y
+
+
+@implicit(coupled)
+def many_unknowns(p):
+    return iterated(p, 60)
+
+
+@implicit(coupled)
+def stopped(p):
+    return iterated(p, 2)
+
+
+def test_more_unknowns_than_are_written_out():
+    p, v, h = np.linspace(0.1, 1.0, 450), np.cos(np.arange(450)), 1e-5
+
+    def f(p):
+        return np.sum(many_unknowns(p) ** 2)
+
+    assert np.isclose(grad(f)(p) @ v, (f(p + h * v) - f(p - h * v)) / (2 * h), rtol=1e-7)
+    with pytest.raises(ValueError, match="farther than"):
+        grad(lambda p: np.sum(stopped(p) ** 2))(p)
