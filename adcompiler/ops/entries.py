@@ -180,6 +180,7 @@ class Entries:
         self._forget_implied()
         with self.lock:
             if self.loading.is_here():
+                self.loading.tell()
                 return
             self.generation += 1
             watchers = list(self._watchers)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from adcompiler.ops.homes import covering, home_module, rule_packages, rule_roots
@@ -31,8 +32,20 @@ class Loading:
         self._loader: int | None = None
 
     def is_here(self) -> bool:
-        """Say whether this thread is loading rules."""
-        return self._loader == threading.get_ident()
+        """Say whether this thread is loading rules, or importing a module of a rule package.
+
+        Code that was kept, or dumped, imports such modules itself. What they register is of the
+        package, whose other modules may need all of that one: they are not loaded meanwhile.
+        """
+        return self._loader == threading.get_ident() or imports_rules()
+
+    def tell(self) -> None:
+        """Tell who has to know of rules that came outside of loading."""
+        if self._loader != threading.get_ident():
+            self.has_loaded = True
+            self.loaded()
+            for notified in self.after:
+                notified()
 
     @contextmanager
     def here(self) -> Iterator[None]:
@@ -72,7 +85,9 @@ class Loading:
         # Another thread must not find the rules half loaded; a rule package that asks for rules of
         # its own module while it is loading must not load itself again.
         with self.lock:
-            if module in self._loaded or module in self._begun:
+            if module in self._loaded or module in self._begun or (
+                self._loader != threading.get_ident() and imports_rules()
+            ):
                 return
             self._begun.add(module)
             with self.here():
@@ -90,3 +105,15 @@ class Loading:
             self.loaded()
         for notified in self.after:
             notified()
+
+
+def imports_rules() -> bool:
+    """Say whether this thread runs the top level of a module of a rule package."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and (
+            str(frame.f_globals.get("__name__")).partition(".")[0] in rule_roots()
+        ):
+            return True
+        frame = frame.f_back
+    return False
