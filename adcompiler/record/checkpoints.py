@@ -22,7 +22,9 @@ from adcompiler.record.functions import HOOKS
 from adcompiler.record.shadows import Sweep
 from adcompiler.record.known import is_full
 from adcompiler.record.tape import LEFT, RECORDING, Tape, leave, place, refused
-from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop, recomputed, slots_for
+from adcompiler.runtime.checkpoints import (
+    checkpoint, checkpoint_loop, following, recomputed, slots_for,
+)
 
 
 class Slots(dict[int, int]):
@@ -255,7 +257,8 @@ def block(step: Any, state: Any, steps: range, indexed: bool) -> Callable[[], An
     def call() -> Any:
         now = HOOKS["call"](copy.deepcopy, state)
         for i in steps:
-            now = HOOKS["call"](step, now, i) if indexed else HOOKS["call"](step, now)
+            now = following(
+                HOOKS["call"](step, now, i) if indexed else HOOKS["call"](step, now))
         return now
 
     return call

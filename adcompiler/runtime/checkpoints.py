@@ -19,6 +19,10 @@ from adcompiler.runtime.progress import counted
 from adcompiler.runtime.structure import add
 
 
+NO_STATE = "the step of checkpoint_loop returns None", "return the state"
+"""What is wrong with such a step, and what to write instead."""
+
+
 def recomputed(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return ``function(*args, **kwargs)``; a derivative saves the arguments only."""
     return function(*args, **kwargs)
@@ -85,7 +89,7 @@ def checkpoint_loop(
     Raises:
         ValueError: If several of ``every``, ``slots`` and ``memory_limit`` are given, or one is too
             small.
-        TypeError: If a step returns another structure or other types.
+        TypeError: If a step returns None, another structure or other types.
 
     Example:
         >>> from adcompiler import checkpoint_loop, grad
@@ -94,7 +98,14 @@ def checkpoint_loop(
     """
     state = copy.deepcopy(state)
     for i in counted(range(n), "steps"):
-        state = step(state, i) if indexed else step(state)
+        state = following(step(state, i) if indexed else step(state))
+    return state
+
+
+def following(state: Any) -> Any:
+    """Return what a step of ``checkpoint_loop`` returned; raise TypeError for None."""
+    if state is None:
+        raise TypeError(": ".join(NO_STATE))
     return state
 
 

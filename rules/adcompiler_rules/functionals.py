@@ -7,7 +7,7 @@ from adcompiler.rulekit import (
     typed,
 )
 from adcompiler.runtime.checkpoints import (
-    checkpoint_loop, recomputed, revolve_forward, revolve_pullback,
+    checkpoint_loop, following, recomputed, revolve_forward, revolve_pullback,
 )
 from adcompiler.runtime.functionals import chosen, closed, halves, hessian_product, symmetric
 
@@ -35,7 +35,7 @@ def checkpoint_loop_(
 ):
     def f(state, i):
         state = copied(state)  # it may be written into, and the step runs again
-        return step(state, i) if indexed else step(state)
+        return following(step(state, i) if indexed else step(state))
 
     if slots is not None or memory_limit is not None:
         return revolved(f, state, n, slots, memory_limit)

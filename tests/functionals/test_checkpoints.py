@@ -2,6 +2,7 @@
 
 import math
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -471,3 +472,28 @@ def test_the_memory_of_a_long_loop_stays_in_its_bounds():
     assert tape > 2000 * state
     assert peak(blocks, x) < tape / 10
     assert peak(bounded, x) < (20 + 20) * state  # the states, and the values of one step
+
+
+@pytest.mark.parametrize("options", [{}, {"every": 3}, {"slots": 3}, {"memory_limit": 500}])
+def test_a_step_without_return_is_refused_once(options):
+    said = "the step of checkpoint_loop returns None"
+
+    def without(x):
+        def step(u, i):
+            u += 0.1 * np.sin(u)
+
+        return np.sum(checkpoint_loop(step, x, 10, indexed=True, **options))
+
+    x = np.ones(3)
+    with pytest.raises(TypeError, match=f"^{said}: return the state$"):
+        without(x)
+    with pytest.raises(TypeError, match=f"^{said}: return the state$"):
+        grad(without, backend="record")(x)
+    for backend in ("python", "native"):
+        with warnings.catch_warnings(), pytest.raises(UnsupportedError) as caught:
+            warnings.simplefilter("error")
+            grad(without, backend=backend)(x)
+        first, *more = str(caught.value).splitlines()
+        assert first.endswith(said) and "test_checkpoints.py" in first
+        assert [line for line in more if "instead:" in line] == ["  instead: return the state"]
+    assert np.array_equal(x, np.ones(3))

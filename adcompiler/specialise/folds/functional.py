@@ -21,7 +21,7 @@ from adcompiler.rulekit.functionals import (
     count_of_parameters, function_of, implied, steady, typed,
 )
 from adcompiler.runtime import functionals, unpack
-from adcompiler.runtime.checkpoints import checkpoint, recomputed
+from adcompiler.runtime.checkpoints import NO_STATE, checkpoint, following, recomputed
 from adcompiler.runtime.external import (
     ExternalFunction, Wrapped, call_external, external_by_jac, external_by_vjp,
     external_of_three_by_vjp, external_of_two_by_vjp,
@@ -264,6 +264,17 @@ def fold_array_of(
     """Write an array of which the type is known."""
     type_ = t.Array(args[1].value, args[2].value)
     return s.let(Call(Const(functionals.array_of), tuple(args)), type_, name, origin)
+
+
+@folds(following)
+def fold_following(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write the state that a step returned, which is not None."""
+    state: Atom = args[0]
+    if s.unit.type(state) != t.NONE_TYPE:
+        return state
+    return s.reject(origin, *NO_STATE, "argument-types")
 
 
 @folds(steady)
