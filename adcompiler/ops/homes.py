@@ -152,7 +152,7 @@ def qualified_name(value: Any) -> str | None:
         if name is not None:
             return f"{name}.{value.__name__}"
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-    return name if isinstance(name, str) else None
+    return name.removeprefix("function ") if isinstance(name, str) else None  # of Fortran's
 
 
 def instance_name(instance: Any) -> str | None:

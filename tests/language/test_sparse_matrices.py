@@ -300,7 +300,6 @@ def test_matrices_are_used_as_constants_beside_varying_ones():
     (lambda x: sp.csr_array((x, (ROWS, COLUMNS))).max(), "computes of a sparse matrix"),
     (lambda x: np.sum(sp.csr_matrix((x, (ROWS, COLUMNS))).data), "`data`"),
     (lambda x: np.sum(sla.expm_multiply(sp.csr_array((x, (ROWS, COLUMNS))), B)), "computes of a sparse matrix"),
-    (lambda x: np.sum(sla.cg(sp.csr_array((x, (ROWS, COLUMNS))), B)[0]), "computes of a sparse matrix"),
     (lambda x: np.sum(sp.csr_array(np.outer(x, x)) @ X), "csr_array"),
 ])
 def test_what_has_no_derivative_is_refused(function, text):

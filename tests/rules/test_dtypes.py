@@ -25,6 +25,7 @@ from tests.rules.shares import OURS, share
 
 WIDE = ("float64", "complex128")
 COUNTS = "shares, of the reduced shape: what is divided by a count is cast"
+SHAPES = "slopes in a shape are integrals and series in double precision"
 MIXED = "what SciPy's function gives for a Python float and an array is a double"
 CASTS = {
     **dict.fromkeys((f"numpy.{name}" for name in (
@@ -45,12 +46,13 @@ CASTS = {
     **dict.fromkeys((f"scipy.special.{name}" for name in (
         "inv_boxcox", "inv_boxcox1p", "itstruve0", "it2struve0", "itmodstruve0",
     )), MIXED),
+    **dict.fromkeys((f"scipy.special.{name}" for name in ("betaincc", "chdtrc")), SHAPES),
 }
 """Rules whose pullback casts an array, and why."""
 
 WIDENS = {
     "numpy.nanvar", "numpy.nanstd", "numpy.logspace", "numpy.roots", "operator.pow",
-    *(name for name, reason in CASTS.items() if reason is MIXED),
+    *(name for name, reason in CASTS.items() if reason in (MIXED, SHAPES)),
 }
 """Rules with a variable of double precision: a count, or what NumPy itself computes so."""
 
