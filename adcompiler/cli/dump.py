@@ -29,7 +29,7 @@ from adcompiler.compile.modes import MODES, named
 from adcompiler.compile.pipeline import Emitted, Request, stages, without_series
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.annotations import (
-    assumptions, named_parts, parse_arguments, types_of_parameters,
+    assumptions, hints_of, missing_parts, named_parts, parse_arguments, types_of_parameters,
 )
 from adcompiler.errors import ADError, Declined, NotBatchable, UnsupportedError
 from adcompiler.frontend.depth import compiling
@@ -143,9 +143,14 @@ def tell_unknown(name: str, request: Request) -> None:
         if type_ == t.UNKNOWN and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
     if unknown:
+        hints = hints_of(request.function)
+        found = {p: missing_parts(hints.get(p)) for p in unknown}
+        missing = ", ".join(f"{what} of {p}" for p, (what, _) in found.items() if what)
+        such = found[unknown[0]][1]
         print(
             f"{name}: the code takes {', '.join(unknown)} of any type, which costs calls of the "
-            f'runtime; for one type add --args "{unknown[0]}: float64[:]" or an annotation',
+            f"runtime; {f'annotations leave open {missing}; ' if missing else ''}for one type add "
+            f'--args "{unknown[0]}: {such}" or the annotation Annotated[np.ndarray, "{such}"]',
             file=sys.stderr,
         )
 

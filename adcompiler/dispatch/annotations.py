@@ -128,10 +128,7 @@ def types_of_parameters(
     for name in given:
         if name not in names:
             raise ValueError(not_one_of("the parameter", name, names))
-    try:
-        hints = typing.get_type_hints(s.target.function, include_extras=True)
-    except Exception:
-        hints = {}
+    hints = hints_of(s.target.function)
     types: list[t.Type] = []
     for position, p in enumerate(s.parameters):
         if position < len(s.target.first):
@@ -201,6 +198,33 @@ def is_type_text(text: Any) -> bool:
     except ValueError:
         return False
     return True
+
+
+def hints_of(function: Any) -> dict[str, Any]:
+    """Return the annotations of a function by name; none where they name what is not."""
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except Exception:
+        return {}
+
+
+def missing_parts(hint: Any) -> tuple[str, str]:
+    """Return what the annotation of an array leaves open, in words, and a type that it may be.
+
+    The words are empty for annotations of other things, and for those that leave nothing open.
+    """
+    if typing.get_origin(hint) is typing.Annotated:
+        return missing_parts(typing.get_args(hint)[0])
+    if hint is not np.ndarray and typing.get_origin(hint) is not np.ndarray:
+        return "", "float64[:]"
+    shape, dtype = (*typing.get_args(hint), Any, Any)[:2]
+    (cls,) = typing.get_args(dtype) or (Any,)
+    item = type_of_scalar_class(cls)
+    known = item.dtype if isinstance(item, t.Scalar) else None
+    axes = typing.get_args(shape)
+    open_ = typing.get_origin(shape) is not tuple or Ellipsis in axes
+    parts = ["the dtype"] * (known is None) + ["the number of axes"] * open_
+    return " and ".join(parts), str(t.Array(known or "float64", 1 if open_ else len(axes)))
 
 
 def type_of_class_annotation(cls: type, depth: int) -> t.Type:

@@ -329,3 +329,46 @@ def test_a_linearization_that_has_no_two_parts_is_refused(tmp_path, capsys):
         assert main(["dump", f"{file}:f", "--mode", "linearize", *args]) == 1
         said = capsys.readouterr().err
         assert "with_try.py:4" in said and "--mode forward" in said
+
+
+ANNOTATED = '''\
+from typing import Annotated, Any
+import numpy as np
+import numpy.typing as npt
+from adcompiler import grad
+
+@grad
+def single(x: npt.NDArray[np.float32]): return np.sum(x)
+
+@grad
+def both(x: np.ndarray, w: npt.NDArray[np.float64], n: int): return np.sum(x * w) * n
+
+@grad
+def matrix(x: np.ndarray[tuple[int, int], np.dtype[Any]]): return np.sum(x)
+
+@grad
+def bare(x): return np.sum(x)
+
+@grad
+def known(x: Annotated[npt.NDArray[np.float32], "float32[:]"]): return np.sum(x)
+'''
+
+
+def test_what_annotations_of_arrays_leave_open_is_told(
+    directory: Path,
+) -> None:
+    (directory / "annotated.py").write_text(ANNOTATED, encoding="utf-8")
+    text, told = command(directory, "dump", "annotated")
+    end = 'for one type add --args "x: {0}" or the annotation Annotated[np.ndarray, "{0}"]'
+    axes = "the number of axes of"
+    missing = {
+        "single": (f"x#annotations leave open {axes} x; ", "float32[:]"),
+        "both": (f"x, w#annotations leave open the dtype and {axes} x, {axes} w; ", "float64[:]"),
+        "matrix": ("x#annotations leave open the dtype of x; ", "float64[:, :]"),
+        "bare": ("x#", "float64[:]"),
+    }
+    runtime = " of any type, which costs calls of the runtime; "
+    assert told.splitlines() == [
+        f"{name}: the code takes {what.replace('#', runtime)}{end.format(type_)}"
+        for name, (what, type_) in missing.items()]
+    assert "# known_grad: for x: float32[:]" in text
