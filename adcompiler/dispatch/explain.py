@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from adcompiler.compile.modes import MODES
+from adcompiler.errors import ADError
 from adcompiler.runtime import StretchedError
 from adcompiler.runtime.kept_bytes import size_in_bytes, size_told
 from adcompiler.structs import dataclass
@@ -21,7 +22,8 @@ class Explanation:
     ``residuals`` names what the augmented primal saves, ``tape_bytes`` is their size in bytes, 8 a
     number, as native code keeps them (a float in a list of Python's takes 32). It follows from the
     shapes and integers among the arguments by the formula ``memory``, and nothing is run; where
-    that is empty ``unknown`` tells what only a run shows, and it was measured in one. ``rules``
+    that is empty ``unknown`` tells what only a run shows, and it was measured in one; without any
+    residuals it tells why the pullback is refused that would keep some. ``rules``
     lists the functions whose rules are used, ``changed`` those of them whose primal is computed by
     another algorithm, with the reason, ``kinks`` those with points where no derivative exists, with
     what is returned there. ``ops`` is the number of operators and calls that the emitted code is
@@ -57,8 +59,10 @@ class Explanation:
         ]
         if self.memory and self.memory != str(self.tape_bytes):
             rows.insert(1, ("memory", f"{self.memory} bytes"))
-        if self.unknown:
+        if self.unknown and self.residuals:
             rows.insert(1, ("memory", f"measured in a run, which alone shows {self.unknown}"))
+        elif self.unknown:
+            rows[:1] = [("residuals", f"not known: {self.unknown}")]
         if self.held is not None:
             rows.insert(1, ("held", f"{self.held} bytes when the sweep starts"))
         elif self.held_unknown:
@@ -130,7 +134,11 @@ def kept_for(s: Specialisations, values: tuple[Any, ...]) -> Kept:
     from adcompiler.dispatch import Options, Specialisations
 
     pair = Specialisations(s.function, Options("vjp", s.options.argnums))
-    split, _ = pair.find(values)
+    try:
+        split, _ = pair.find(values)
+    except ADError as refused:  # a gradient may run where its parts, one by one, may not
+        reason, _, _ = str(refused).partition("\n")
+        return Kept((), 0, "", f"its pullback is refused ({reason})")
     cells = [cell.cell_contents for cell in pair.cells(split)]
     names = tuple(split.report["residuals"])
     formula, *checks = split.report["bytes"] or ["0"]

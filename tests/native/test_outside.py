@@ -10,7 +10,7 @@ from types import BuiltinFunctionType
 import numpy as np
 import pytest
 
-from adcompiler import compiled, grad, jacobian, jvp, sparse_jacobian, value_and_grad, vjp
+from adcompiler import compiled, grad, hessian, jacobian, jvp, sparse_jacobian, value_and_grad, vjp
 from adcompiler.errors import UnsupportedError
 
 K = 2.5
@@ -338,3 +338,33 @@ def test_machine_code_too(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Non
         assert same(native(X), python(X))
     loops = native.compiled_for(X).__globals__["of_arrays_value_and_grad_loops"]
     assert isinstance(loops, BuiltinFunctionType)
+
+
+RATE, WIDTH = 1e-4, 0.02
+
+
+def long_step(u: Any, d: Any) -> Any:
+    flux = d[:-1] * (u[1:] - u[:-1]) / WIDTH
+    u = u.copy()
+    u[1:-1] += RATE * (flux[1:] - flux[:-1]) / WIDTH
+    u += RATE * 0.5 * u * (1 - u)
+    u[0] = u[1]
+    u[-1] = u[-2]
+    return u
+
+
+def stepped(d: Any) -> Any:
+    u = np.linspace(0.0, 1.0, 12)
+    for _ in range(5):
+        u = long_step(u, d)
+    return np.sum(u**2)
+
+
+def test_functions_compiled_apart_read_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    d = np.linspace(0.1, 0.2, 12)
+    assert "long_step_augmented" in grad(stepped).source_for(d)
+    for rate in (1e-4, 3e-4):
+        monkeypatch.setattr(HERE, "RATE", rate)
+        for derive in (grad, hessian):
+            native = derive(stepped, backend="native")(d)
+            assert native == pytest.approx(derive(stepped)(d), rel=1e-13, abs=1e-300)

@@ -121,9 +121,10 @@ def lowered_with(
         unit, functions if sweep is None else [*functions, sweep], "" if islands is None else name)
     low.arrays.of_each, low.short = of_each, short
     low.recursion = recursion = Recursion(name)
-    read, params = used(function.body), list(function.params)
+    params = list(function.params)
+    read: set[Var] = set().union(*(used(one.body) for one in functions))  # called ones too
     if sweep is not None:
-        read |= used(sweep.body)
+        read |= {*used(sweep.body)}
         params += sweep.params[1:]
     low.given_back = []
     parameters = [

@@ -124,7 +124,7 @@ class SeedLoops:
         """Return the loops. Raises Declined."""
         refuse_short_floats(self.unit, "along many seeds")
         function, low, w = self.function, self.low, self.low.w
-        read = used(function.body)
+        read = set().union(*(used(one.body) for one in self.functions))
         parameters = [
             given for position, param in enumerate(function.params[: self.first])
             if param.var in read

@@ -43,6 +43,8 @@ class SeedsTogether:
         alone: bool = False,
     ) -> None:
         self.function, self.sweep, self.alone = functions[0], sweep, alone
+        self.read = set().union(*(
+            used(one.body) for one in (*functions, *([] if sweep is None else [sweep]))))
         self.shares = False
         self.low = Lowering(unit, functions if sweep is None else [*functions, sweep])
         self.low.arrays.of_seeds = True
@@ -58,9 +60,9 @@ class SeedsTogether:
         """Return the loops. Raises Declined."""
         refuse_short_floats(self.unit, "along many seeds")
         low, w = self.low, self.low.w
-        read = {*used(self.function.body), *(used(self.sweep.body) if self.sweep else ())}
         parameters = [
-            given for position, var in enumerate(self.params[: self.first]) if var in read
+            given for position, var in enumerate(self.params[: self.first])
+            if var in self.read
             for given in parameters_of(low, var, position, self.unit.type(var))
         ]
         seeds = self.params[self.first :]

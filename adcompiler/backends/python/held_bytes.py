@@ -19,6 +19,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.products.kept_bytes import MOST_CALLS, NOTHING, KeptBytes, NotForetold
 from adcompiler.products.sums import Sum
+from adcompiler.typed.callee import Callee
 from adcompiler.typed.extents import Axis, Symbol
 from adcompiler.typed.unit import Unit
 
@@ -219,7 +220,9 @@ class HeldBytes(KeptBytes):
             not isinstance(made.func, Const) or any(isinstance(one, Star) for one in made.args)
         ):
             return None
-        lowering = self.lowerings.get(getattr(made.func.value, "name", ""))
+        called = made.func.value
+        lowering = self.lowerings.get(
+            called.primal_name if isinstance(called, Callee) else getattr(called, "name", ""))
         if lowering is None or len(lowering.function.params) != len(made.args):
             return None
         if self.depth == MOST_CALLS:
@@ -232,6 +235,9 @@ class HeldBytes(KeptBytes):
     def of_array(self, atom: Var, type_: t.Array, visited: frozenset[Var]) -> Stored:
         """Return the storage of an array: of its own, or that of what it is a view of."""
         made = self.unit.definition(atom)
+        inner = self.call_of(atom, made)
+        if inner is not None and len(inner.lowering.function.body.yields) == 1:
+            return inner.stored(inner.lowering.function.body.yields[0])
         shared = next(iter(self.sharing.of(atom, made)), None) if made is not None else None
         header = Sum.number(ARRAY + AXIS * len(self.unit.shape(atom)))
         if shared is None:
