@@ -301,15 +301,16 @@ class Stays:
     """Says of a vector whether it stays as it is until a loop ends."""
 
     def __init__(self, products: OuterProducts, loop: Loop) -> None:
-        self.near: dict[Atom, list[Atom]] = {}
+        self.near: dict[Var, list[Var]] = {}
         self.body = loop.body
         self.here = definitions(loop.body)
         self.writes: list[tuple[int, Atom]] = []
         self.follows = True
         self.known: dict[Var, bool] = {}
         unit = products.unit
-        for place, statement in enumerate(loop.body.statements):
-            for one in (statement, *(walk(Block((statement,))))):
+        test = loop.condition.statements if loop.condition is not None else ()
+        for place, statement in enumerate((*loop.body.statements, *test)):
+            for one in walk(Block((statement,))):
                 if isinstance(one, Region):
                     self.edges(one, unit)
                 elif isinstance(one, Let):
@@ -332,9 +333,10 @@ class Stays:
                 self.join(edge.target, edge.source)
 
     def join(self, one: Atom, other: Atom) -> None:
-        """Note that two values may share storage."""
-        self.near.setdefault(one, []).append(other)
-        self.near.setdefault(other, []).append(one)
+        """Note that two values may share storage; constants are not written into."""
+        if isinstance(one, Var) and isinstance(other, Var):
+            self.near.setdefault(one, []).append(other)
+            self.near.setdefault(other, []).append(one)
 
     def __call__(self, vector: Var) -> bool:
         """Say whether no write follows that may reach the vector, in this iteration or later.
@@ -349,8 +351,8 @@ class Stays:
         """As ``__call__``, found now."""
         if not self.follows:
             return False
-        alike: set[Atom] = {vector}
-        waiting: list[Atom] = [vector]
+        alike = {vector}
+        waiting = [vector]
         while waiting:
             for other in self.near.get(waiting.pop(), ()):
                 if other not in alike:
