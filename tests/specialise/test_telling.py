@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from adcompiler import ADError, grad, hvp, jet, jvp, value_and_grad, vjp, vmap
+from adcompiler.runtime.handlers import Logs, logs_are_text
 
 log = logging.getLogger("tests.telling")
 X = np.array([1.0, 2.0, 3.0])
@@ -211,3 +212,21 @@ def test_other_loggers_are_given_text_alone(monkeypatch):
     with pytest.raises(ADError, match="f-string"):
         grad(logged)(X)
     assert grad(logged_text)(X).tolist() == [1.0, 1.0, 1.0]
+
+
+class Counting(logging.Filter):
+    def filter(self, record):
+        return True
+
+
+def test_packages_may_filter_what_they_log_themselves(kept, monkeypatch):
+    monkeypatch.setattr(Counting, "__module__", "scipy.own")
+    for name, plain in (("scipy.logs", True), ("tests.telling.filtered", False)):
+        logger, one = logging.getLogger(name), Counting()
+        logger.addFilter(one)
+        try:
+            assert (Logs.of_model is logs_are_text) == plain
+            assert Logs.of_scipy is not logs_are_text
+        finally:
+            logger.removeFilter(one)
+    assert Logs.of_scipy is logs_are_text

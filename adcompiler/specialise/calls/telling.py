@@ -16,7 +16,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Var
 from adcompiler.ops.homes import root_module
 from adcompiler.runtime import unpack
-from adcompiler.runtime.handlers import Logs, logs_are_text
+from adcompiler.runtime.handlers import OF, Logs, logs_are_text
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.specialise.writer import Writer
 
@@ -47,7 +47,8 @@ def may_keep_told(s: Writer, called: Atom, values: Iterable[Atom]) -> bool:
         return False
     if not logs(function_of(s, called)):
         return True
-    state = s.unit.relied.static(Logs.state, (("live", Logs), ("attr", "state")))
+    name = OF + str(getattr(s.unit.root, "__module__", None)).partition(".")[0]
+    state = s.unit.relied.static(getattr(Logs, name), (("live", Logs), ("attr", name)))
     return state.value is not logs_are_text
 
 
