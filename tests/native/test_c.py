@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,10 @@ def test_the_command_writes_a_file_and_what_calls_it(tmp_path: Path) -> None:
     assert main(["dump", f"{model}:energy", "--mode", "value_and_grad", "--native", "c",
                  "--args", "x: float64[:]", "-o", str(out)]) == 0
     subprocess.run(BUILD.format("energy").split(), cwd=tmp_path, check=True)
+    by_name = "import numpy, energy; print(energy.energy_value_and_grad(numpy.ones(3), 2, 3)[0])"
+    alone = subprocess.run(
+        [sys.executable, "-c", by_name], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert float(alone.stdout) == imported(model).energy(np.ones(3), 2.0, 3)
     function = imported(out.with_suffix(".py")).energy_value_and_grad
     x = np.linspace(1.0, 2.0, 10)
     value, gradient = function(x[::2], 2, 3)

@@ -33,15 +33,29 @@ PICKING = frozenset({"choice", "choices", "sample", "shuffle"})
 """Methods of Python's generators that hand out what they are given."""
 
 
+TRIED = frozenset({
+    "random", "uniform", "triangular", "gauss", "normalvariate", "lognormvariate", "expovariate",
+    "paretovariate", "weibullvariate",
+})
+INTEGERS = frozenset({"randint", "randrange", "getrandbits", "binomialvariate", "_randbelow"})
+"""Methods of Python's generators: those that end whatever they are given, and may be tried; and
+those that give integers. Others draw again until a number fits, which for some values none does."""
+
+
 def fresh_generator(cls: type) -> Any:
     """Return a generator to try draws on; those of the program stay as they are."""
-    return np.random.default_rng(0) if cls is np.random.Generator else cls(0)
+    if issubclass(cls, random.Random):
+        return random.Random(0)
+    return np.random.default_rng(0) if cls is np.random.Generator else np.random.RandomState(0)
 
 
 def type_of_draw(
     s: Writer, cls: type, method: str, args: list[Any], kwargs: Mapping[str, Atom]
 ) -> t.Type:
-    """Return the type of what a method of a random generator gives."""
+    """Return the type of what a method of a random generator gives, which is tried if it ends."""
+    if issubclass(cls, random.Random) and method not in TRIED:
+        return t.INT if method in INTEGERS else t.UNKNOWN
+
     def draw(*values: Any, **named: Any) -> Any:
         return getattr(fresh_generator(cls), method)(*values, **named)
 

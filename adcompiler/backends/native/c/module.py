@@ -15,15 +15,17 @@ from adcompiler.backends.native.values import Declined
 from adcompiler.products.product import Product
 from adcompiler.typed.unit import Unit
 
-BUILD = "cc -std=c99 -O2 -fwrapv -ffp-contract=off -fPIC -shared -o {0}.so {0}.c -lm"
+BUILD = "cc -std=c99 -O2 -fwrapv -ffp-contract=off -fPIC -shared -o lib{0}.so {0}.c -lm"
+"""The library has another name than the module beside it, which Python would find instead."""
 STUB = '''import ctypes
 import operator
 from pathlib import Path
 
 import numpy as np
 
-built = [Path(__file__).with_suffix(suffix) for suffix in (".so", ".dll", ".dylib")]
-library = ctypes.CDLL(str(next(filter(Path.exists, built), built[0]).resolve()))
+place = Path(__file__).resolve()
+built = [place.with_name(f"lib{place.stem}{suffix}") for suffix in (".so", ".dll", ".dylib")]
+library = ctypes.CDLL(str(next(filter(Path.exists, built), built[0])))
 
 
 class Array(ctypes.Structure):
@@ -69,7 +71,8 @@ def c_alone(product: Product, unit: Unit, stem: str = "loops") -> tuple[str, str
 
     Where Python would take over, that raises. Raises Declined.
     """
-    loops, names = lowered_alone(product, unit, {"library", "given", "taken", "Array", "ctypes"})
+    loops, names = lowered_alone(product, unit, {
+        "library", "given", "taken", "Array", "ctypes", "place", "built"})
     function = product.functions[0]
     refuse_short_floats(unit, "in C")
     if loops.called:
