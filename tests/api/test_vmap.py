@@ -321,3 +321,45 @@ def test_it_is_an_object_like_a_derivative():
     same(pickle.loads(pickle.dumps(mapped))(W, X), mapped(W, X))
     assert "x @ W.T" in mapped.source_for(W, X)
     assert "vmap" in adcompiler.__all__
+
+
+def of_layers(layers, x, y):
+    (first, bias), (second, scale) = layers
+    return np.sum((np.tanh(x @ first + bias) @ second * scale - y) ** 2)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_gradients_in_tuples_are_of_all_examples_at_once(dtype):
+    rng = np.random.default_rng(0)
+    first, bias, second = (rng.normal(size=n).astype(dtype) for n in ((3, 4), (4,), (4, 2)))
+    layers = (first, bias), (second, 0.5)
+    X, Y = rng.normal(size=(5, 3)).astype(dtype), rng.normal(size=(5, 2)).astype(dtype)
+    each = vmap(grad(of_layers), (None, 0, 0))
+    found = each(layers, X, Y)
+    assert "for " not in each.source
+    for i in range(5):
+        wanted = grad(of_layers)(layers, X[i], Y[i])
+        for pair, other in zip(found, wanted, strict=True):
+            assert type(pair) is type(other) is tuple
+            for one, slope in zip(pair, other, strict=True):
+                assert one[i] == pytest.approx(slope, rel=1e-12 if dtype is np.float64 else 1e-5)
+                assert one.dtype == (np.asarray(slope).dtype if one.ndim > 1 else one.dtype)
+    assert found[0][0].flags.writeable and not np.shares_memory(found[0][0], first)
+
+
+def test_gradients_in_tuples_inside_of_others():
+    def slopes(scale, layers, x, y):
+        (one, other), _ = grad(of_layers)(layers, x * scale, y)
+        return np.sum(one) * scale + np.sum(other)
+
+    rng = np.random.default_rng(1)
+    layers = (rng.normal(size=(3, 4)), rng.normal(size=4)), (rng.normal(size=(4, 2)), 0.5)
+    x, y, step = rng.normal(size=3), rng.normal(size=2), 1e-6
+    wanted = (slopes(0.7 + step, layers, x, y) - slopes(0.7 - step, layers, x, y)) / (2 * step)
+    assert grad(slopes)(0.7, layers, x, y) == pytest.approx(wanted, rel=1e-7)
+    moved = hvp(lambda p: of_layers(p, x, y), layers, layers)
+    ends = [grad(of_layers)(tuple((a * s, b * s) for a, b in layers), x, y)
+            for s in (1 + step, 1 - step)]
+    for pair, up, down in zip(moved, *ends, strict=True):
+        for found, high, low in zip(pair, up, down, strict=True):
+            assert found == pytest.approx((high - low) / (2 * step), rel=1e-6, abs=1e-6)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, Atom, Attribute, Call, Const, Origin, Var
+from adcompiler.ir.nodes import NONE, Atom, Attribute, Call, Const, Origin, Pack, Var
 from adcompiler.runtime import add, as_cotangent, as_gradient, project, unbroadcast
 from adcompiler.runtime.shaping import like
 from adcompiler.specialise.folds.table import folds
@@ -56,9 +56,14 @@ def fold_as_cotangent(s: Writer, args: list[Any], kwargs: Any, origin: Origin, n
 
 @folds(as_gradient)
 def fold_as_gradient(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
-    """Write the gradient for an instance as one that is made here, so that it is differentiated."""
+    """Write the gradient for an instance as one that is made here, so that it is differentiated.
+
+    That for a tuple is made of those for its items.
+    """
     g, x = args
     type_, given = s.unit.type(x), s.unit.type(g)
+    if isinstance(type_, t.Tuple):
+        return gradient_in_parts(s, g, x, type_, origin, name)
     if not isinstance(type_, t.Object) or not isinstance(given, t.Object) or not type_.fields or (
         not all(map(is_known_part, dict(type_.fields).values()))
     ):
@@ -73,6 +78,31 @@ def fold_as_gradient(s: Writer, args: list[Any], kwargs: Any, origin: Origin, na
             whole = [bar, s.attribute(x, field, origin)]
             parts[field] = s.call(Const(as_gradient), whole, {}, origin, name)
     return make_record(s, type_.cls, parts, name, origin)
+
+
+def gradient_in_parts(
+    s: Writer, g: Atom, x: Atom, whole: t.Tuple, origin: Origin, name: str
+) -> Atom | None:
+    """Write the gradient for a tuple of floats and arrays; None where its cotangent is no such."""
+    given = s.unit.type(g)
+    if not isinstance(given, t.Tuple) or not whole.cls is tuple is given.cls or (
+        len(whole.items) != len(given.items) or not all(map(is_number, whole.items))
+    ):
+        return None
+    parts = [
+        s.call(Const(as_gradient), [s.item(one, Const(i), origin, name) for one in (g, x)], {},
+               origin, name)
+        for i in range(len(whole.items))
+    ]
+    return s.let(
+        Pack("tuple", tuple(parts)), t.Tuple(tuple(map(s.unit.type, parts))), name, origin)
+
+
+def is_number(type_: t.Type) -> bool:
+    """Say whether values of a type are floats, arrays of them, or tuples of such."""
+    if isinstance(type_, t.Tuple):
+        return type_.cls is tuple and all(map(is_number, type_.items))
+    return isinstance(type_, (t.Scalar, t.Array)) and type_.kind == "float"
 
 
 def is_known_part(type_: t.Type) -> bool:
