@@ -121,7 +121,7 @@ def test_parts_of_what_is_saved_count_once() -> None:
     found = listed_at(grad(programs.in_steps), X)
     assert found.saved is not None
     assert {one.name: one.of for one in found.saved} == {
-        "found": "", "item": "part of found", "x": "the caller's"}
+        "found": "", "final": "", "x": "the caller's"}
 
 
 def test_nothing_is_measured_of_code_without_a_sweep() -> None:
