@@ -12,6 +12,8 @@ from typing import Any
 
 from adcompiler.ops.homes import covering, home_module, rule_packages, rule_roots
 
+OURS = "adcompiler_rules"
+
 
 class Loading:
     """Which rule packages are loaded, and who has to know when others were.
@@ -32,10 +34,11 @@ class Loading:
         self._loader: int | None = None
 
     def is_here(self) -> bool:
-        """Say whether this thread is loading rules, or importing a module of a rule package.
+        """Say whether this thread is loading rules, or importing a module of those that come along.
 
-        Code that was kept, or dumped, imports such modules itself. What they register is of the
-        package, whose other modules may need all of that one: they are not loaded meanwhile.
+        Code that was kept, or dumped, imports such modules itself. Others of them may need all of
+        that one: they are not loaded meanwhile. What other packages register when they are
+        imported comes on top of the rules that are here, and may ask for derivatives.
         """
         return self._loader == threading.get_ident() or imports_rules()
 
@@ -108,11 +111,11 @@ class Loading:
 
 
 def imports_rules() -> bool:
-    """Say whether this thread runs the top level of a module of a rule package."""
+    """Say whether this thread runs the top level of a module of the rules that come along."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name == "<module>" and (
-            str(frame.f_globals.get("__name__")).partition(".")[0] in rule_roots()
+            str(frame.f_globals.get("__name__")).partition(".")[0] == OURS
         ):
             return True
         frame = frame.f_back

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from adcompiler.ops import loading
 from adcompiler.ops.homes import RUNTIME, covering, home_module, rule_packages
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.samples import rule_name
@@ -203,3 +204,16 @@ def test_each_documented_example_of_sparse_operators_alone(part, tmp_path):
         [sys.executable, "-c", EACH_FORKED, *map(str, files)], capture_output=True, text=True,
         cwd=ROOT, env={**os.environ, "ADCOMPILER_CACHE_DIR": str(tmp_path / "cache")})
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("name", "ours"), [
+    ("adcompiler_rules.scipy_linalg", True), ("mine", False), ("adcompiler_rules_of_mine", False),
+])
+def test_only_rules_that_come_along_leave_others_to_be_loaded(name, ours, monkeypatch):
+    # rules of other packages go on top of those that are loaded before
+    monkeypatch.setattr(loading, "rule_roots", lambda: {"mine", "adcompiler_rules"})
+    space = {"__name__": name, "imports_rules": loading.imports_rules}
+    text = "def inside():\n    return imports_rules()\nfound = inside()"
+    exec(compile(text, name, "exec"), space)
+    assert space["found"] == ours
+    assert space["inside"]() is False
