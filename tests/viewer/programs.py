@@ -61,3 +61,11 @@ def weighted(data):
 
 def in_steps(x):
     return checkpoint_loop(lambda s: np.sin(s) * x, x, 10, slots=3).sum()
+
+
+def of_a_pair(x):
+    pair = np.sin(x), np.cos(x)
+    total = 0.0
+    for k in range(3):
+        total = total + np.sum(pair[k % 2] * x)
+    return total

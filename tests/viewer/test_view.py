@@ -122,6 +122,11 @@ def test_parts_of_what_is_saved_count_once() -> None:
     assert found.saved is not None
     assert {one.name: one.of for one in found.saved} == {
         "found": "", "final": "", "x": "the caller's"}
+    found = listed_at(grad(programs.of_a_pair), X)
+    assert found.saved is not None
+    assert {one.name: one.of for one in found.saved if one.name != "range_1"} == {
+        "item_tape": "", "sin": "part of item_tape", "cos": "part of item_tape",
+        "x": "the caller's"}
 
 
 def test_nothing_is_measured_of_code_without_a_sweep() -> None:
