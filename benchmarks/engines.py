@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.program import Program
+from benchmarks.program import Program, Result
 
 Made = tuple[Callable[..., Any], Sequence[Any]]
 """A derivative ready to be called, and its arguments as the engine has them."""
@@ -169,6 +169,15 @@ def by_hand(library: str, *modules: str) -> Callable[[Program, Sequence[Any]], M
     return make
 
 
+def cpp(program: Program, args: Sequence[Any]) -> Made | None:
+    """Return a derivative written by hand in C++, if there is a compiler for it."""
+    from benchmarks.peers import cpp_adjoints
+
+    made = getattr(cpp_adjoints, program.name, None)
+    run = made and made(*args)
+    return (run, args) if run else None
+
+
 def asdex(program: Program, args: Sequence[Any]) -> Made | None:
     """Return a sparse derivative by asdex, compiled by XLA."""
     if not program.derivative.startswith("sparse") or (
@@ -237,17 +246,6 @@ def differences(program: Program, args: Sequence[Any]) -> Made | None:
     return called, args
 
 
-@dataclass(frozen=True)
-class Result:
-    """A sparse matrix of a peer, converted only to be compared."""
-
-    matrix: Callable[[], Any]
-
-    def tocsr(self) -> Any:
-        """Return it as SciPy has it."""
-        return self.matrix().tocsr()
-
-
 ENGINES = {engine.name: engine for engine in (
     Engine("python", ours("python"), fresh=True),
     Engine("native", ours("native"), "llvmlite", fresh=True),
@@ -257,6 +255,7 @@ ENGINES = {engine.name: engine for engine in (
     Engine("autograd", autograd, "autograd"),
     Engine("NumPy by hand", by_hand("numpy", "adjoints", "matrices")),
     Engine("numba by hand", by_hand("numba", "adjoints"), "numba"),
+    Engine("C++ by hand", cpp),
     Engine("asdex", asdex, "asdex"),
     Engine("CasADi", casadi, "casadi"),
     Engine("differences", differences, approximate=True),

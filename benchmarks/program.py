@@ -45,6 +45,17 @@ class Program:
         return self.arguments(np.random.default_rng(0), size)
 
 
+@dataclass(frozen=True)
+class Result:
+    """A sparse matrix of a peer, converted only to be compared."""
+
+    matrix: Callable[[], Any]
+
+    def tocsr(self) -> Any:
+        """Return it as SciPy has it."""
+        return self.matrix().tocsr()
+
+
 def normal(*scales: float) -> Callable[[np.random.Generator, int], tuple[Any, ...]]:
     """Return a maker of as many normal vectors as there are ``scales``."""
     return lambda rng, n: tuple(scale * rng.normal(size=n) for scale in scales)

@@ -16,6 +16,7 @@ PAIRS = (
     ("native against JAX", "native", "JAX"), ("Python against JAX", "python", "JAX"),
     ("the better against JAX", "best", "JAX"), ("Python against autograd", "python", "autograd"),
     ("native against numba by hand", "native", "numba by hand"),
+    ("native against C++ by hand", "native", "C++ by hand"),
     ("Python against NumPy by hand", "python", "NumPy by hand"),
     ("Python against the program", "python", "primal"),
     ("native against the program", "native", "primal"),
@@ -200,7 +201,8 @@ def conclusions(results: list[dict[str, Any]]) -> Iterator[str]:
     every = tuple(CLASSES)
     yield (
         f"Beside adjoints by hand in NumPy it is {against(every, 'NumPy by hand')}, beside loops "
-        f"by hand that numba compiles {against(every, 'numba by hand')}; sparse derivatives are "
+        f"by hand that numba compiles {against(every, 'numba by hand')}, beside C++ by hand "
+        f"{against(every, 'C++ by hand')}; sparse derivatives are "
         f"{against(('sparse',), 'asdex')} beside asdex, {against(('sparse',), 'CasADi')} beside "
         "CasADi."
     )
@@ -260,12 +262,13 @@ def plot(data: dict[str, Any], path: str) -> None:
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
-    others = ("JAX", "autograd", "NumPy by hand", "numba by hand", "asdex", "CasADi")
+    others = ("JAX", "autograd", "NumPy by hand", "numba by hand", "C++ by hand", "asdex",
+              "CasADi")
     for i, (family, title) in enumerate(CLASSES.items()):
         rows = [row for row in data["results"] if row["class"] == family]
         for j, other in enumerate(others):
             values = ratios(rows, "best", other)
-            axes.plot(values, [i + 0.12 * (j - 2.5)] * len(values), ".", color=f"C{j}",
+            axes.plot(values, [i + 0.12 * (j - 3.0)] * len(values), ".", color=f"C{j}",
                       label=other if i == 0 else None)
         axes.text(0.0, i + 0.42, title, transform=axes.get_yaxis_transform())
     axes.axvline(1.0, color="black", linewidth=0.5)
@@ -279,7 +282,8 @@ MARKS = {
     "best": ("adcompiler", "o", "#1f6feb"), "JAX": ("JAX, compiled", "s", "#c2571a"),
     "PyTorch": ("PyTorch", "D", "#b0185f"), "autograd": ("autograd", "^", "#8a3ffc"),
     "NumPy by hand": ("by hand, NumPy", "|", "#1f2328"),
-    "numba by hand": ("by hand, numba", "x", "#1f2328"), "primal": ("the function", ".", "#8b949e"),
+    "numba by hand": ("by hand, numba", "x", "#1f2328"),
+    "C++ by hand": ("by hand, C++", "+", "#1f2328"), "primal": ("the function", ".", "#8b949e"),
 }
 """What a chart shows: the name of each engine, its mark and its color."""
 

@@ -222,6 +222,17 @@ def lstm(W, b, inputs, targets):
     return jnp.sum(lax.scan(step, (zero, zero), (inputs, targets))[1])
 
 
+def mixture_loop(weights, means, factors, points):
+    size = means.shape[1]
+    column, row = jnp.triu_indices(size, 1)
+    lower = jnp.zeros((len(means), size, size)).at[:, row, column].set(factors[:, size:])
+    centred = points[:, None] - means
+    projected = jnp.exp(factors[:, :size]) * centred + jnp.einsum("jba,ija->ijb", lower, centred)
+    logs = weights + jnp.sum(factors[:, :size], axis=1) - 0.5 * jnp.sum(projected**2, axis=2)
+    normed = jax.scipy.special.logsumexp(logs, axis=1)
+    return jnp.sum(normed) - len(points) * jax.scipy.special.logsumexp(weights)
+
+
 def energy(step, start, steps):
     """Return the sum of the squares of the first array of a state after some steps."""
     return jnp.sum(repeated(step, start, steps)[0] ** 2)

@@ -229,6 +229,35 @@ def lstm(W, b, inputs, targets):
     return loss
 
 
+def mixture_loop(weights, means, factors, points):
+    """Return the log-likelihood of a mixture of Gaussians, element by element.
+
+    A row of ``factors`` has the logarithms of the diagonal of a root of the inverse covariance,
+    and then its columns below that.
+    """
+    count, size = means.shape
+    scales = np.exp(factors[:, :size])
+    traces = np.sum(factors[:, :size], axis=1)
+    projected, logs = np.zeros(size), np.zeros(count)
+    total = 0.0
+    for i in range(len(points)):
+        for j in range(count):
+            for a in range(size):
+                projected[a] = scales[j, a] * (points[i, a] - means[j, a])
+            place = size
+            for a in range(size):
+                for b in range(a + 1, size):
+                    projected[b] += factors[j, place] * (points[i, a] - means[j, a])
+                    place += 1
+            square = 0.0
+            for a in range(size):
+                square += projected[a] * projected[a]
+            logs[j] = weights[j] + traces[j] - 0.5 * square
+        top = np.max(logs)
+        total += top + math.log(np.sum(np.exp(logs - top)))
+    return total - len(points) * math.log(np.sum(np.exp(weights)))
+
+
 def dominant(rng, n):
     """Return a matrix that needs no pivots."""
     return rng.normal(size=(n, n)) + 2.0 * n * np.eye(n)
@@ -254,6 +283,12 @@ def bands(rng, n):
 def memory(rng, n):
     """Return a cell of 8 units, and ``n`` inputs and targets."""
     return (rng.normal(size=(4, 8, 9)) / 3.0, rng.normal(size=(4, 8)), *pair(rng, n, n))
+
+
+def clusters(rng, n):
+    """Return a mixture of 5 Gaussians in 10 dimensions, and ``n`` points."""
+    return (rng.normal(size=5), rng.normal(size=(5, 10)), 0.1 * rng.normal(size=(5, 55)),
+            rng.normal(size=(n, 10)))
 
 
 def pair(rng, n, m):
@@ -292,4 +327,5 @@ PROGRAMS = (
     Program(tridiagonal, bands, (50, 500, 5_000), (0, 1, 2, 3)),
     Program(monte_carlo, lambda r, n: (1.0, 0.2, r.normal(size=(n, 20))), (10, 100, 1_000), BOTH),
     Program(lstm, memory, (5, 20, 80), (0, 1)),
+    Program(mixture_loop, clusters, (10, 100, 1_000), (0, 1, 2)),
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import importlib
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks import report
+from benchmarks.engines import ENGINES
 from benchmarks.program import CLASSES, agree, differs_from_differences
 from benchmarks.programs import loops, scalars
 from benchmarks.timing import measure
@@ -33,7 +35,7 @@ def test_what_peers_are_given_has_names_of_programs(peer: str) -> None:
     tree = ast.parse((Path(report.__file__).parent / "peers" / f"{peer}.py").read_text())
     defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     helpers = {"repeated", "summed", "table", "factored", "energy", "around", "grid", "assembled",
-               "crosses", "three_diagonals"}
+               "crosses", "three_diagonals", "library", "calls"}
     assert defined - helpers <= set(NAMES)
     assert len(defined - helpers) >= 3
 
@@ -79,3 +81,19 @@ def test_values_of_programs_are_what_their_formulas_say() -> None:
     A = loops.definite(np.random.default_rng(0), 5)[0]
     assert loops.cholesky(A) == pytest.approx(0.5 * np.linalg.slogdet(A)[1])
     assert loops.log_determinant(A) == pytest.approx(np.linalg.slogdet(A)[1])
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a compiler of C++")
+def test_derivatives_by_hand_in_cpp_are_those_of_the_programs() -> None:
+    checked = set()
+    for programs in PROGRAMS.values():
+        for program in programs:
+            args = program.at(program.sizes[0])
+            made = ENGINES["C++ by hand"].ready(program, args)
+            if made is not None:
+                ours = ENGINES["python"].ready(program, args)
+                assert ours is not None
+                assert agree(made[0](*made[1]), ours[0](*ours[1])), program.name
+                checked.add(program.name)
+    assert checked == {"bundle_adjustment", "bundle_adjustment_loop", "hand", "lstm",
+                       "mixture_loop"}
