@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop
     from adcompiler.runtime.external import ExternalFunction, bump, external
     from adcompiler.runtime.implicit import implicit
-    from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity
+    from adcompiler.api.sparse.patterns import hessian_sparsity, jacobian_sparsity
     from adcompiler.ops.classify import classify
-    from adcompiler.api.sparse import sparse_hessian, sparse_jacobian, value_and_sparse_jacobian
+    from adcompiler.api.sparse.operators import (
+        sparse_hessian, sparse_jacobian, value_and_sparse_jacobian,
+    )
     from adcompiler.api.lagrangians import lagrangian
     from adcompiler.rulekit import (
         NoTangent, PullbackMemory, Signature, ZeroTangent, alias, apply_frule, apply_rrule,
@@ -67,8 +69,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "linear_transpose", "linearize", "nth_derivative", "source", "taylor",
         "value_and_grad", "vhp", "vjp", "vmap",
     ),
-    "api.patterns": ("hessian_sparsity", "jacobian_sparsity"),
-    "api.sparse": ("sparse_hessian", "sparse_jacobian", "value_and_sparse_jacobian"),
+    "api.sparse.patterns": ("hessian_sparsity", "jacobian_sparsity"),
+    "api.sparse.operators": ("sparse_hessian", "sparse_jacobian", "value_and_sparse_jacobian"),
     "api.lagrangians": ("lagrangian",),
     "api.texts": ("compile_text",),
     "errors": (

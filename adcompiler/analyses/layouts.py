@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.ops.facts import IN_C
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.runtime.shaping import reshape_view
+from adcompiler.runtime.adjoints.shaping import reshape_view
 from adcompiler.typed.callee import Callee
 
 DESCRIBES = frozenset({"strides", "flags", "data", "ctypes", "__array_interface__"})

@@ -21,7 +21,7 @@ from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ops.facts import CONTENTS, HOLDS, ITEMS, LAYOUT, SAME, VIEW, Option, Shares
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import append, put_entry
-from adcompiler.runtime.shaping import reshape_view
+from adcompiler.runtime.adjoints.shaping import reshape_view
 
 __all__ = ["IN_PLACE", "Sharing"]
 

@@ -187,7 +187,7 @@ class Derivative(Shown[P], Generic[P, R_co]):
         It is that of the Hessian for operators of second derivatives, and of the Jacobian for all
         others: see ``hessian_sparsity`` and ``jacobian_sparsity``.
         """
-        from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity
+        from adcompiler.api.sparse.patterns import hessian_sparsity, jacobian_sparsity
 
         detect: Any = hessian_sparsity if self.is_second else jacobian_sparsity
         return detect(self.primal, *args, argnums=self.options.argnums, **kwargs)
@@ -197,7 +197,7 @@ class Derivative(Shown[P], Generic[P, R_co]):
 
         It is the coloring that ``sparse_jacobian``, or ``sparse_hessian``, takes for the pattern.
         """
-        from adcompiler.api.sparse import sparse_hessian, sparse_jacobian
+        from adcompiler.api.sparse.operators import sparse_hessian, sparse_jacobian
 
         make = sparse_hessian if self.is_second else sparse_jacobian
         found: Coloring = make(self.primal, self.options.argnums).structure(

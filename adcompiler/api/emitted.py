@@ -12,7 +12,7 @@ from adcompiler.api.fallback import (
     BY_BACKEND, because, keep_refused, may_record, tell_recorded, types_key,
     warn_if_large,
 )
-from adcompiler.api.sparse_arguments import by_entries, function_of_entries, matrices_among
+from adcompiler.api.sparse.arguments import by_entries, function_of_entries, matrices_among
 from adcompiler.api.derivative import KEPT, Code, Derivative, P, R_co
 from adcompiler.compile.modes import MODES, named
 from adcompiler.dispatch import (

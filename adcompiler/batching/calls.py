@@ -29,7 +29,7 @@ from adcompiler.runtime import (
 from adcompiler.runtime.batches import (
     as_gradient_each, project_each, seed_of, stacked, unbroadcast_each,
 )
-from adcompiler.runtime.shaping import copy_as_laid_out
+from adcompiler.runtime.adjoints.shaping import copy_as_laid_out
 
 
 class Calls(Arrays):

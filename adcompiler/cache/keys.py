@@ -25,7 +25,7 @@ import numpy as np
 from adcompiler.cache.files import source_states
 from adcompiler.errors import cell_of
 from adcompiler.frontend.scope import MISSING, Scope
-from adcompiler.frontend.source import read_source
+from adcompiler.frontend.sources.source import read_source
 from adcompiler.ir import types as t
 from adcompiler.ops.facts import UNKNOWN, Facts
 from adcompiler.ops.homes import home_module, instance_name, is_same, qualified_name

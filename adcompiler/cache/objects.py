@@ -12,7 +12,7 @@ from pathlib import Path
 
 from adcompiler.cache.authentic import keyed, secret_for, secret_of
 from adcompiler.cache.trust import COMPILED, make_directories, own_content, write_whole
-from adcompiler.runtime.llvm_loops import Code
+from adcompiler.runtime.machine.loops import Code
 
 SUFFIX = ".o"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adcompiler.errors import ADError
-from adcompiler.frontend.source import read_source
+from adcompiler.frontend.sources.source import read_source
 from adcompiler.ops.classify import DECLARED, letters_of
 from adcompiler.ops.rules import Rule
 from adcompiler.sparsity.transfers.classification import classifications

@@ -12,7 +12,7 @@ from typing import Any
 from adcompiler.cli.output import show_json, show_table
 from adcompiler.cli.rule_columns import HEAD, columns
 from adcompiler.errors import SourceNotFoundError
-from adcompiler.frontend.source import read_source
+from adcompiler.frontend.sources.source import read_source
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.derivative import Derivative
-from adcompiler.api.pattern_programs import patterns_of
-from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity
-from adcompiler.api.sparse import SparseDerivative, sparse_hessian, sparse_jacobian
+from adcompiler.api.sparse.pattern_programs import patterns_of
+from adcompiler.api.sparse.patterns import hessian_sparsity, jacobian_sparsity
+from adcompiler.api.sparse.operators import SparseDerivative, sparse_hessian, sparse_jacobian
 from adcompiler.cli.dump import parse_argnums
 from adcompiler.cli.output import show_json
 from adcompiler.cli.target import UsageError, load_target, running, writing

@@ -47,7 +47,7 @@ from adcompiler.products.specialised import Typed, changed_everywhere, specialis
 from adcompiler.runtime import (
     apart, check_lasts, check_rebinds, same_extent, same_shape, same_trailing_shape,
 )
-from adcompiler.runtime.products import in_space
+from adcompiler.runtime.adjoints.products import in_space
 from adcompiler.specialise.calls.random_draws import drawing_again, draws
 from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Place

@@ -1,7 +1,7 @@
 """Derivative code in which a derivative that is 0 stays 0 through an infinite slope.
 
 What depends on the seeds of derivative code is linear in them. Its products with slopes become
-calls of ``runtime.masked``. The factors of others, which have no derivative themselves, are masks:
+calls of ``adjoints.masked``. The factors of others, which have no derivative themselves, are masks:
 where these are 0, so is the product.
 """
 
@@ -25,8 +25,8 @@ from adcompiler.ops.homes import KERNELS
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import project
-from adcompiler.runtime.masked import masked_product, masked_quotient, zero_product
-from adcompiler.runtime.masked_series import still_where_still
+from adcompiler.runtime.adjoints.masked import masked_product, masked_quotient, zero_product
+from adcompiler.runtime.series.masked import still_where_still
 from adcompiler.runtime.series import COEFFICIENTS
 from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit

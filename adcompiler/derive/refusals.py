@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.errors import UncoveredError, place_text
-from adcompiler.frontend.places import is_users
+from adcompiler.frontend.sources.places import is_users
 from adcompiler.ir.nodes import Block, Call, Const, Let, Origin, Statement
 from adcompiler.ir.visit import blocks_of, with_blocks
 

@@ -28,7 +28,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.runtime import project
-from adcompiler.runtime.kinks import first_derivative
+from adcompiler.runtime.adjoints.kinks import first_derivative
 from adcompiler.runtime.checking import FORWARD, check_cotangent, check_shape, check_value
 from adcompiler.specialise.calls.binding import (
     at_origin, bind, environment, explain_binding, plain_call, rule_default,

@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import hashable
-from adcompiler.runtime.kinks import differentiated_as, square_of, square_of_norm
+from adcompiler.runtime.adjoints.kinks import differentiated_as, square_of, square_of_norm
 from adcompiler.typed.unit import Unit
 
 DEPTH = 4

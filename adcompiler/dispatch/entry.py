@@ -11,7 +11,7 @@ from adcompiler.dispatch.compiled import Compiled
 from adcompiler.dispatch.guards import Namespace, argument_test, type_test
 from adcompiler.dispatch.frames import tell
 from adcompiler.dispatch.specialisations import Specialisations
-from adcompiler.frontend.places import PSEUDO
+from adcompiler.frontend.sources.places import PSEUDO
 
 MAX_DIRECT = 4
 KINDS = inspect.Parameter

@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 from adcompiler.cache.modules import EMITTED
 from adcompiler.dispatch.shapes_told import shapes_told
 from adcompiler.errors import LocatedError, SourceNotFoundError
-from adcompiler.frontend.places import PSEUDO, is_users
+from adcompiler.frontend.sources.places import PSEUDO, is_users
 from adcompiler.ir.atoms import Origin
 
 P = ParamSpec("P")

@@ -13,7 +13,7 @@ def native_source(text: str, path: Path | None) -> Any:
     if not has_compiler():
         return None
     from adcompiler.cache.objects import Objects
-    from adcompiler.runtime.llvm_loops import Source
+    from adcompiler.runtime.machine.loops import Source
 
     return Source(text, emit, None if path is None else Objects(path))
 

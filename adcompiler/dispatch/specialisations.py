@@ -41,7 +41,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
 from adcompiler.ops.forks import across_forks
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.runtime.machine_code import belong_to
+from adcompiler.runtime.machine.failures import belong_to
 from adcompiler.runtime.progress import showing
 from adcompiler.signatures import signature as signature_of
 from adcompiler.typed.derivatives import is_derivative

@@ -18,7 +18,7 @@ from adcompiler.cache.modules import load_module
 from adcompiler.dispatch.frames import FORWARD
 from adcompiler.dispatch.trees import leaves
 from adcompiler.errors import ADError, ArgumentsError
-from adcompiler.frontend.places import Place, stand_for
+from adcompiler.frontend.sources.places import Place, stand_for
 from adcompiler.ir.atoms import Origin
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.signatures import signature as signature_of

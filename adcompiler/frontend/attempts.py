@@ -20,7 +20,7 @@ from adcompiler.frontend.building import Builder
 from adcompiler.frontend.generators import assignment
 from adcompiler.frontend.interface import FAILS, RAISES, End
 from adcompiler.frontend.names import assigned_names
-from adcompiler.frontend.placing import placed
+from adcompiler.frontend.rewriting.placing import placed
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Call, Const, Handler, Pack, Raise, Statement, Try, Var,
 )

@@ -12,9 +12,9 @@ from typing import Any
 
 import gast
 
-from adcompiler.frontend.cached_functions import cached
-from adcompiler.frontend.placing import placed
-from adcompiler.frontend.walking import walk
+from adcompiler.frontend.rewriting.cached_functions import cached
+from adcompiler.frontend.rewriting.placing import placed
+from adcompiler.frontend.rewriting.walking import walk
 
 Rewrite = Callable[[Any], "list[Any] | None"]
 """Returns the statements that stand for one, or None: this one is left as it is."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import types
 import weakref
 
-from adcompiler.frontend.inlined_generators import with_inlined_generators
+from adcompiler.frontend.rewriting.inlined_generators import with_inlined_generators
 from adcompiler.frontend.parser import parse
-from adcompiler.frontend.private_names import write_private_names
-from adcompiler.frontend.source import parse_function
+from adcompiler.frontend.rewriting.private_names import write_private_names
+from adcompiler.frontend.sources.source import parse_function
 from adcompiler.ir.nodes import Function
 
 Lowered = tuple[Function, dict[str, types.FunctionType]]

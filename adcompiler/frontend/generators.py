@@ -17,7 +17,7 @@ import gast
 from adcompiler.frontend import rejected
 from adcompiler.frontend.building import Builder
 from adcompiler.frontend.names import assigned_after, assigned_names
-from adcompiler.frontend.placing import placed, unused_name
+from adcompiler.frontend.rewriting.placing import placed, unused_name
 from adcompiler.ir.nodes import Atom, Call, Const
 from adcompiler.runtime import dict_of, generated
 

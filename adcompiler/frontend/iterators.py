@@ -11,7 +11,7 @@ from typing import Any
 
 from adcompiler.errors import ArgumentsError
 from adcompiler.runtime import append, dict_keys, is_mapping
-from adcompiler.runtime.sequences import place_of_extreme, sort_order
+from adcompiler.runtime.adjoints.sequences import place_of_extreme, sort_order
 
 
 # -- the greatest, the least, in order -------------------------------------------------------------

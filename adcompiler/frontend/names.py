@@ -8,7 +8,7 @@ from typing import Any
 
 import gast
 
-from adcompiler.frontend.walking import children
+from adcompiler.frontend.rewriting.walking import children
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)

@@ -19,7 +19,7 @@ from adcompiler.frontend.attempts import ANYTHING, Attempts, Handlers, InParts
 from adcompiler.frontend.flow import is_read_after, reads
 from adcompiler.frontend.interface import FAILS, NORMAL, RAISES, Arm, End
 from adcompiler.frontend.names import assigned_names
-from adcompiler.frontend.placing import placed
+from adcompiler.frontend.rewriting.placing import placed
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Const, Do, Handler, If, Let, Loop, Origin, Pack, Raise,
     Statement, Try, Var, With,

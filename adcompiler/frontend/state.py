@@ -17,7 +17,7 @@ from adcompiler.frontend.building import Builder
 from adcompiler.frontend.names import (
     FUNCTIONS, assigned_after, assigned_names, declared_names, own_functions,
 )
-from adcompiler.frontend.walking import walk
+from adcompiler.frontend.rewriting.walking import walk
 from adcompiler.ir.nodes import Atom, Call, Closure, Const, Function, Item, Pack, Star
 from adcompiler.structs import dataclass
 

@@ -22,7 +22,7 @@ from adcompiler.api.primal import compiled
 from adcompiler.cache.modules import load_module
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.targets import defined_at
-from adcompiler.frontend.places import stand_for
+from adcompiler.frontend.sources.places import stand_for
 from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.structs import dataclass
 

@@ -48,16 +48,16 @@ from adcompiler.runtime.external import (
     external_value,
 )
 from adcompiler.runtime.functionals import array_of, implied, passive, symmetric
-from adcompiler.runtime.kinks import STAND_INS, first_derivative
-from adcompiler.runtime.gathering import (
+from adcompiler.runtime.adjoints.kinks import STAND_INS, first_derivative
+from adcompiler.runtime.adjoints.gathering import (
     item_adjoint, permute_adjoint, take_adjoint, take_along_axis_adjoint,
 )
-from adcompiler.runtime.padding import pad_adjoint
-from adcompiler.runtime.products import (
+from adcompiler.runtime.adjoints.padding import pad_adjoint
+from adcompiler.runtime.adjoints.products import (
     cross_adjoint_left, cross_adjoint_right, crossed, in_space, kron_adjoint_left,
     kron_adjoint_right,
 )
-from adcompiler.runtime.shaping import (
+from adcompiler.runtime.adjoints.shaping import (
     complex_viewed, copy_as_laid_out, diagonal_adjoint, diagonal_view, diagonal_view_adjoint,
     in_place_of, laid_out_as, parts_viewed, ravel_positions, read_order, repeat_adjoint,
     reshape_view, resize_adjoint, tile_adjoint, viewed,

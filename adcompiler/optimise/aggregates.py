@@ -21,7 +21,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import (
     bound_inside, count_uses, defined, direct_uses, substitute_block, substitute_statement,
 )
-from adcompiler.runtime.indexing import own
+from adcompiler.runtime.adjoints.indexing import own
 from adcompiler.runtime.records import is_record_class, record
 from adcompiler.typed.unit import Unit
 

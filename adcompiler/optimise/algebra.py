@@ -18,7 +18,7 @@ from adcompiler.ops.queries import meaning
 from adcompiler.optimise.products import Products
 from adcompiler.optimise.rewriter import is_number, plain
 from adcompiler.runtime.functionals import symmetric
-from adcompiler.runtime.kinks import STAND_INS, first_derivative
+from adcompiler.runtime.adjoints.kinks import STAND_INS, first_derivative
 from adcompiler.typed.unit import Unit
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.derived import derived, plain
+from adcompiler.record.library.derived import derived, plain
 from adcompiler.record.entries import Linear
 from adcompiler.record.functions import HOOKS, hooked
 from adcompiler.record.items import flat_of, write

@@ -17,24 +17,24 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.record.arrays import of_ufunc
+from adcompiler.record.library.arrays import of_ufunc
 from adcompiler.record.attributes import OF_OBJECTS
 from adcompiler.record.checkpoints import CHECKPOINTS
 from adcompiler.record.classes import made_by_new, made_of, of_class
-from adcompiler.record.draws import RANDOM
-from adcompiler.record.derived import holds_derived, is_transparent, leading, through
-from adcompiler.record.known import (
+from adcompiler.record.library.draws import RANDOM
+from adcompiler.record.library.derived import holds_derived, is_transparent, leading, through
+from adcompiler.record.library.known import (
     UNRULED, by_rule, captures, constant, is_callback, is_native, unknown,
 )
-from adcompiler.record.methods import of_array_method, ufunc_method
+from adcompiler.record.library.methods import of_array_method, ufunc_method
 from adcompiler.record.functions import HOOKS, MADE, hooked, is_rewritten, rewritten
-from adcompiler.record.movers import MOVERS, OF_METHODS, moved
+from adcompiler.record.library.movers import MOVERS, OF_METHODS, moved
 from adcompiler.record.entries import Elementwise, mapped
 from adcompiler.record.operators import NUMERIC, enter
 from adcompiler.record.slopes import BINARY, UNARY
 from adcompiler.record.protocols import UFUNCS, by_its_rule, method_of, natively
 from adcompiler.record.single import recorded
-from adcompiler.record.special import SPECIAL
+from adcompiler.record.library.special import SPECIAL
 from adcompiler.record.tape import RECORDING, refused
 from adcompiler.runtime.external import ExternalFunction
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
@@ -363,7 +363,7 @@ def is_independent(function: Any) -> bool:
 
 def of_sparse_tool(function: Any, args: tuple[Any, ...]) -> Any:
     """Call a function in C below SciPy's sparse matrices."""
-    from adcompiler.record.sparse_tools import hook_of  # imports them
+    from adcompiler.record.library.sparse_tools import hook_of  # imports them
 
     hook = hook_of(function)
     return unknown(function, args, {}) if hook is None else hook(*args)

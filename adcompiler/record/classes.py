@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.record.derived import derived, plain
+from adcompiler.record.library.derived import derived, plain
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.known import UNRULED, by_rule, is_native, unknown
-from adcompiler.record.movers import MOVERS
+from adcompiler.record.library.known import UNRULED, by_rule, is_native, unknown
+from adcompiler.record.library.movers import MOVERS
 from adcompiler.record.protocols import followed, method_of
-from adcompiler.record.special import SPECIAL
+from adcompiler.record.library.special import SPECIAL
 from adcompiler.record.tape import RECORDING, refused
-from adcompiler.record.trees import Tree, is_tree
+from adcompiler.record.library.trees import Tree, is_tree
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 from adcompiler.signatures import signature as signature_of
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from adcompiler.dispatch.trees import children
 from adcompiler.record.tape import NUMBERS, Entry
-from adcompiler.runtime.indexing import accumulate
+from adcompiler.runtime.adjoints.indexing import accumulate
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 
 

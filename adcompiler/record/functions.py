@@ -21,9 +21,9 @@ from typing import Any
 from adcompiler.cache.keys import compiler_digest, digest
 from adcompiler.cache.store import Store, default_directory
 from adcompiler.errors import ADError, Finding, SourceNotFoundError, UnsupportedError
-from adcompiler.frontend.forwarders import written
-from adcompiler.frontend.same_code import compiles_to
-from adcompiler.frontend.source import SourceText, parsed, read_source
+from adcompiler.frontend.sources.forwarders import written
+from adcompiler.frontend.sources.same_code import compiles_to
+from adcompiler.frontend.sources.source import SourceText, parsed, read_source
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MARK = "\0adc:"

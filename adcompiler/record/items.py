@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record import buffers
-from adcompiler.record.derived import derived, plain, plain_in
+from adcompiler.record.library import buffers
+from adcompiler.record.library.derived import derived, plain, plain_in
 from adcompiler.record.entries import Gather, Write
 from adcompiler.record.functions import HOOKS, hooked, is_followed
 from adcompiler.record.operators import enter, truth

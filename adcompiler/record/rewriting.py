@@ -14,7 +14,7 @@ from typing import Any
 import gast
 
 from adcompiler.budget import quiet
-from adcompiler.frontend.same_code import class_around, scope_of
+from adcompiler.frontend.sources.same_code import class_around, scope_of
 
 from adcompiler.record.rewriting_expressions import (
     BINARY, Expressions, at, call, constant, hook, literal, load, store,

@@ -288,7 +288,7 @@ class Tape:
         if isinstance(value, (*NUMBERS, np.ndarray)):
             return self.is_active(value)
         if isinstance(value, array.array):
-            from adcompiler.record.buffers import view_of
+            from adcompiler.record.library.buffers import view_of
 
             view = view_of(value)
             return view is not None and self.is_marked(view)

@@ -12,8 +12,8 @@ import numpy as np
 
 from adcompiler.dispatch.explain import Explanation
 from adcompiler.errors import ADError
-from adcompiler.frontend.source import parse_function
-from adcompiler.frontend.same_code import class_around
+from adcompiler.frontend.sources.source import parse_function
+from adcompiler.frontend.sources.same_code import class_around
 from adcompiler.record.rewriting import Rewriter
 from adcompiler.record.rewriting_expressions import MARK
 from adcompiler.record.running import Recorded

@@ -1,7 +1,7 @@
 """What emitted modules import of the compiler: it needs NumPy and nothing else."""
 
 from adcompiler.runtime.aliases import AliasedError, apart, holds_once
-from adcompiler.runtime.broadcasting import (
+from adcompiler.runtime.adjoints.broadcasting import (
     StretchedError, keeps_shape, project, same_extent, same_shape, same_trailing_shape,
     unbroadcast,
 )
@@ -14,8 +14,8 @@ from adcompiler.runtime.containers import (
     generated, is_mapping, is_sequence, not_callable, pattern_argument, positions, put_entry,
     read_global, repack, same_kind, same_length, store_global, unpack, without_keys,
 )
-from adcompiler.runtime.elementwise import stays_real
-from adcompiler.runtime.indexing import (
+from adcompiler.runtime.adjoints.elementwise import stays_real
+from adcompiler.runtime.adjoints.indexing import (
     accumulate, add_at, give_back, handed_out, is_basic, last_written, own, paired, scatter,
 )
 from adcompiler.runtime.unfit import Unfit, UnfitError

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.runtime.broadcasting import project
-from adcompiler.runtime.indexing import own
+from adcompiler.runtime.adjoints.broadcasting import project
+from adcompiler.runtime.adjoints.indexing import own
 from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.runtime.structure import as_gradient, zeros_like
 from adcompiler.runtime.tangents import as_tangent

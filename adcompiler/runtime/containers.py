@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.errors import ArgumentsError, UncoveredError
-from adcompiler.runtime.indexing import own
+from adcompiler.runtime.adjoints.indexing import own
 from adcompiler.runtime.unfit import Unfit
 from adcompiler.runtime.structure import MISSING, zeros_like
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.runtime.broadcasting import project
-from adcompiler.runtime.indexing import own
+from adcompiler.runtime.adjoints.broadcasting import project
+from adcompiler.runtime.adjoints.indexing import own
 from adcompiler.runtime.structure import zeros_like
 
 SCHEMES = ("central", "forward", "complex")

@@ -17,7 +17,7 @@ import numpy as np
 
 from adcompiler.errors import NotCompiledError
 from adcompiler.runtime.aliases import overlap
-from adcompiler.runtime.indexing import give_back
+from adcompiler.runtime.adjoints.indexing import give_back
 
 VARIABLE = "ADCOMPILER_NATIVE"
 FLOAT64 = np.dtype(np.float64)
@@ -50,7 +50,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     if not has_compiler():
         ignoring: Callable[..., Any] = np.errstate(all="ignore")(function)
         return ignoring
-    from adcompiler.runtime.llvm_loops import Loops
+    from adcompiler.runtime.machine.loops import Loops
 
     return Loops(function)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adcompiler.errors import ADError
-from adcompiler.runtime.indexing import own
+from adcompiler.runtime.adjoints.indexing import own
 
 
 class ContextError(ADError, RuntimeError):

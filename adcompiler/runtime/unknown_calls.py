@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.errors import ADError
-from adcompiler.runtime.indexing import own
+from adcompiler.runtime.adjoints.indexing import own
 
 Place = int | str
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.attempts import InParts
-from adcompiler.frontend.classes import class_made
+from adcompiler.frontend.rewriting.classes import class_made
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.errors import Cause, Finding
-from adcompiler.frontend.places import is_users
+from adcompiler.frontend.sources.places import is_users
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Const, Item, Origin, Pack, Rhs, Update, Var, unstar,

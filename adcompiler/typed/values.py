@@ -21,12 +21,14 @@ from adcompiler.ir import types as t
 from adcompiler.ops.facts import Undecided, Untyped
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import as_cotangent, as_gradient, as_tangent, project
-from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
-from adcompiler.runtime.joining import split_adjoint
-from adcompiler.runtime.padding import pad_adjoint
+from adcompiler.runtime.adjoints.gathering import (
+    permute_adjoint, take_adjoint, take_along_axis_adjoint,
+)
+from adcompiler.runtime.adjoints.joining import split_adjoint
+from adcompiler.runtime.adjoints.padding import pad_adjoint
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import dict_of, is_record_class, state_of
-from adcompiler.runtime.shaping import (
+from adcompiler.runtime.adjoints.shaping import (
     diagonal_adjoint, repeat_adjoint, resize_adjoint, tile_adjoint,
 )
 from adcompiler.runtime.tables import is_table

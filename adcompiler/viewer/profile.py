@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.frontend.places import is_users
+from adcompiler.frontend.sources.places import is_users
 from adcompiler.plot import figure, html_table
 from adcompiler.structs import dataclass
 from adcompiler.viewer.listed import Listed

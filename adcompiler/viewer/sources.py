@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from adcompiler.errors import cell_of
-from adcompiler.frontend.places import is_users
+from adcompiler.frontend.sources.places import is_users
 from adcompiler.ir.nodes import Const, Function, Origin, Statement, Unsupported, Var
 from adcompiler.ir.visit import bound_inside, defined, direct_uses, walk
 from adcompiler.ops.homes import display_name

@@ -19,8 +19,8 @@ from adcompiler.rulekit import (
     Call, alias, call, facts, non_differentiable, rrule, scalar_rule,
 )
 from adcompiler.runtime import project, told
-from adcompiler.runtime.elementwise import phase
-from adcompiler.runtime.sequences import like, share, sort_order, spread, unsort
+from adcompiler.runtime.adjoints.elementwise import phase
+from adcompiler.runtime.adjoints.sequences import like, share, sort_order, spread, unsort
 
 TIES = "ties share evenly"
 

@@ -14,7 +14,7 @@ from adcompiler.runtime import (
     repack, same_kind, same_length, stop_gradient, unpack,
 )
 from adcompiler.runtime.containers import dict_of_adjoint
-from adcompiler.runtime.sequences import place_of_extreme, sort_order
+from adcompiler.runtime.adjoints.sequences import place_of_extreme, sort_order
 from adcompiler_rules import external, functionals
 
 __all__ = ["external", "functionals"]

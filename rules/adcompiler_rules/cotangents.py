@@ -13,7 +13,7 @@ from adcompiler.runtime import (
     unit_vectors, unpack, zeros_like,
 )
 from adcompiler.runtime.containers import dict_of, dict_of_adjoint
-from adcompiler.runtime.shaping import laid_out_as
+from adcompiler.runtime.adjoints.shaping import laid_out_as
 
 non_differentiable(zeros_like)
 non_differentiable(seed, pure=False)

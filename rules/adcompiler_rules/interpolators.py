@@ -23,7 +23,7 @@ from adcompiler_rules.kernels.scipy_interpolate import (
     knots_of_smoothing, least_squares_coefficients, slopes_by_value, smoothing_by_value,
     smoothing_coefficients, spline_slopes,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler.runtime.substitutes import STAND_FOR
 
 non_differentiable(coefficients_by_value, slopes_by_value, smoothing_by_value)

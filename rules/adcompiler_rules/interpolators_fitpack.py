@@ -18,7 +18,7 @@ from adcompiler_rules.kernels.scipy_interpolate import (
     mode_of_slope, smoothed,
 )
 from adcompiler.runtime import stop_gradient
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler_rules.interpolators import (
     AT_A_KNOT, KNOTS, Derivative, checked, places, values,

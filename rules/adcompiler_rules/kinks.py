@@ -6,14 +6,14 @@ import numpy as np
 
 from adcompiler.rulekit import rrule
 from adcompiler.runtime import project
-from adcompiler.runtime.kinks import (
+from adcompiler.runtime.adjoints.kinks import (
     differentiated_as,
     first_derivative,
     square_of,
     square_of_norm,
 )
-from adcompiler.runtime.sequences import scale
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.sequences import scale
+from adcompiler.runtime.adjoints.shaping import like
 
 
 @rrule(square_of, wrt=("y", "*coordinates"))

@@ -7,7 +7,7 @@ of products are in ``numpy_product_adjoints``.
 import numpy as np
 
 from adcompiler.rulekit import call, complexes, non_differentiable, rrule
-from adcompiler.runtime.gathering import (
+from adcompiler.runtime.adjoints.gathering import (
     along_axis,
     first_of,
     first_positions,
@@ -19,7 +19,7 @@ from adcompiler.runtime.gathering import (
     take_adjoint,
     take_along_axis_adjoint,
 )
-from adcompiler.runtime.joining import (
+from adcompiler.runtime.adjoints.joining import (
     block_adjoint,
     column_stack_adjoint,
     concatenate_adjoint,
@@ -30,14 +30,14 @@ from adcompiler.runtime.joining import (
     tolist_adjoint,
     vstack_adjoint,
 )
-from adcompiler.runtime.padding import (
+from adcompiler.runtime.adjoints.padding import (
     end_lengths,
     pad_adjoint,
     pad_linear,
     pad_values_adjoint,
     pad_widths,
 )
-from adcompiler.runtime.shaping import (
+from adcompiler.runtime.adjoints.shaping import (
     diagonal_adjoint,
     inverse_permutation,
     like,

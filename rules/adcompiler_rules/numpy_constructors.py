@@ -7,7 +7,7 @@ import scipy  # its subpackages are imported when they are first asked for
 
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler.runtime import project
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 
 @rrule(np.full, wrt=("fill_value",), linear=(1,), domain=lambda rng: [

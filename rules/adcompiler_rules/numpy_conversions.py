@@ -3,9 +3,9 @@
 import numpy as np
 
 from adcompiler.rulekit import call, rrule
-from adcompiler.runtime.gathering import item_adjoint
-from adcompiler.runtime.joining import tolist_adjoint
-from adcompiler.runtime.shaping import complex_viewed, like, parts_viewed
+from adcompiler.runtime.adjoints.gathering import item_adjoint
+from adcompiler.runtime.adjoints.joining import tolist_adjoint
+from adcompiler.runtime.adjoints.shaping import complex_viewed, like, parts_viewed
 
 
 def _array_likes(rng):

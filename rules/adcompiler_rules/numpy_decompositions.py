@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.rulekit import call, complexes, rrule
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.orthogonal import completion_adjoint, qr_adjoint_of_any
 from adcompiler_rules.pseudo_inverses import (
     full_rank_adjoint, pinv_adjoint, truncation_adjoint,

@@ -7,7 +7,7 @@ import numpy as np
 from adcompiler.rulekit import Call, call, rrule
 from adcompiler.runtime import project, scatter
 from adcompiler_rules.kernels.reductions import gradient_adjoint, spacing_adjoint
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 # --- differences ----------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ import numpy as np
 from adcompiler.rulekit import Call, call, complexes, non_differentiable, rrule
 from adcompiler_rules.kernels.linear_algebra import nearest, real_elements
 from adcompiler_rules.kernels.reductions import matrix_norm_adjoint
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 REPEATED = "eigenvalues that coincide have no derivative"
 

@@ -9,11 +9,11 @@ import scipy  # its subpackages are imported when they are first asked for
 
 from adcompiler.rulekit import Call, Domain, alias, call, facts, rrule, scalar_rule
 from adcompiler.runtime import project
-from adcompiler.runtime.elementwise import sinc_derivative
+from adcompiler.runtime.adjoints.elementwise import sinc_derivative
 from adcompiler_rules.compositions import composed
 from adcompiler_rules.kernels.reductions import choose_adjoint, select_adjoint
 from adcompiler_rules.kernels.scipy_series import i0_derivative, sinc_of_order
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 # --- complex numbers ------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from adcompiler_rules.kernels.fourier import (
     transformed_axes,
     trigonometric_dual,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 facts(fitted, typed_as=lambda g, shape: np.empty((1,) * len(shape), np.asarray(g).dtype))
 

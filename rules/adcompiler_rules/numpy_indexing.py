@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from adcompiler.rulekit import alias, call, non_differentiable, rrule
-from adcompiler.runtime.gathering import (
+from adcompiler.runtime.adjoints.gathering import (
     first_positions,
     permute_adjoint,
     take_adjoint,
     take_along_axis_adjoint,
 )
-from adcompiler.runtime.shaping import like, like_each
+from adcompiler.runtime.adjoints.shaping import like, like_each
 
 # --- selection ------------------------------------------------------------------------------------
 

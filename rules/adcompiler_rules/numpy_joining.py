@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.rulekit import alias, call, rrule
-from adcompiler.runtime.joining import (
+from adcompiler.runtime.adjoints.joining import (
     block_adjoint,
     column_stack_adjoint,
     concatenate_adjoint,
@@ -15,7 +15,7 @@ from adcompiler.runtime.joining import (
     stack_adjoint,
     vstack_adjoint,
 )
-from adcompiler.runtime.shaping import like, meshgrid_adjoint
+from adcompiler.runtime.adjoints.shaping import like, meshgrid_adjoint
 
 # --- joining --------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import numpy as np
 from adcompiler.rulekit import call, complexes, rrule
 from adcompiler.runtime import unbroadcast
 from adcompiler_rules.kernels.linear_algebra import VECTORS_BY_RANK, cofactors
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 
 def _regular(rng, *shape):

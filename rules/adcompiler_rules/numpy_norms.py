@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from adcompiler.rulekit import Call, alias, call, rrule
-from adcompiler.runtime.kinks import first_derivative
+from adcompiler.runtime.adjoints.kinks import first_derivative
 from adcompiler_rules.kernels.reductions import matrix_norm_adjoint, matrix_norm_curvature
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 TIES = "elements that tie share the derivative evenly"
 

@@ -8,7 +8,7 @@ import numpy as np
 from adcompiler.rulekit import call, complexes, facts, frule, non_differentiable, rrule
 from adcompiler.rulekit.problems import UncoveredError
 from adcompiler_rules.kernels.linear_algebra import cofactors
-from adcompiler.runtime.products import (
+from adcompiler.runtime.adjoints.products import (
     cross_adjoint_left,
     cross_adjoint_right,
     einsum_adjoint,
@@ -31,7 +31,7 @@ from adcompiler_rules.kernels.products_again import (
     multi_dot_along,
     replaced,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler.runtime.structure import add, zeros_like
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from adcompiler.rulekit import alias, call, complexes, facts, frule, rrule
 from adcompiler.runtime import project
-from adcompiler.runtime.products import (
+from adcompiler.runtime.adjoints.products import (
     cross_adjoint_left,
     cross_adjoint_right,
     crossed,
@@ -23,7 +23,7 @@ from adcompiler.runtime.products import (
     tensordot_adjoint_left,
     tensordot_adjoint_right,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 
 # --- dot, inner, outer ----------------------------------------------------------------------------

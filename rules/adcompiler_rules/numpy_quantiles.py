@@ -14,8 +14,8 @@ from adcompiler_rules.kernels.reductions import (
     quantile_tangent,
     weighted_places,
 )
-from adcompiler.runtime.gathering import take_adjoint
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.gathering import take_adjoint
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.numpy_statistics import MISSING, separated, with_missing, with_one_number
 
 METHODS = (

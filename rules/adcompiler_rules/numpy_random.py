@@ -16,7 +16,7 @@ import numpy as np
 from adcompiler.rulekit import non_differentiable, rrule, scalar_rule
 from adcompiler.runtime.draws import COPIES
 from adcompiler.runtime import unbroadcast
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.kernels.random_draws import (
     beta_slope, beta_slope_across, beta_slope_again, digamma, gamma_slope, gamma_slope_again,
     generator_before, standard_of,

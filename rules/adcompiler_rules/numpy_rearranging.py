@@ -5,9 +5,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from adcompiler.rulekit import alias, call, rrule
 from adcompiler.runtime import unbroadcast
-from adcompiler.runtime.gathering import inserted_positions, kept_positions, take_adjoint
-from adcompiler.runtime.padding import pad_adjoint, pad_values_adjoint, windows_adjoint
-from adcompiler.runtime.shaping import (
+from adcompiler.runtime.adjoints.gathering import inserted_positions, kept_positions, take_adjoint
+from adcompiler.runtime.adjoints.padding import pad_adjoint, pad_values_adjoint, windows_adjoint
+from adcompiler.runtime.adjoints.shaping import (
     diagonal_adjoint,
     like,
     repeat_adjoint,

@@ -12,13 +12,13 @@ import numpy as np
 
 from adcompiler.rulekit import Call, alias, call, facts, frule, non_differentiable, rrule
 from adcompiler.runtime import project
-from adcompiler.runtime.kinks import first_derivative
+from adcompiler.runtime.adjoints.kinks import first_derivative
 from adcompiler_rules.kernels.reductions import (
     aligned_shape,
     product_of_others,
     product_of_others_adjoint,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 TIES = "elements that tie share the derivative evenly"
 

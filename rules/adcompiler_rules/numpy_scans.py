@@ -7,7 +7,7 @@ import numpy as np
 from adcompiler.rulekit import Call, alias, call, facts, frule, rrule
 from adcompiler.runtime import project
 from adcompiler_rules.kernels.reductions import cumprod_adjoint, cumprod_curvature, cumprod_tangent
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 
 def along_axes(rng: np.random.Generator) -> list[Call]:

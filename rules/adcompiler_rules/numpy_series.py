@@ -18,7 +18,7 @@ from adcompiler.runtime import unbroadcast
 from adcompiler_rules.kernels.polynomials import (
     basis_slopes, constants_of, derivative_of, integral_of, product_with_x,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 REPEATED = "roots that coincide have no derivative"
 

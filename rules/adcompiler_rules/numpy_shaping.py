@@ -4,8 +4,8 @@ import numpy as np
 
 from adcompiler.rulekit import alias, call, non_differentiable, rrule
 from adcompiler.runtime import project
-from adcompiler.runtime.gathering import take_adjoint
-from adcompiler.runtime.shaping import (
+from adcompiler.runtime.adjoints.gathering import take_adjoint
+from adcompiler.runtime.adjoints.shaping import (
     copy_as_laid_out,
     in_place_of,
     inverse_permutation,

@@ -8,12 +8,12 @@ import numpy as np
 
 from adcompiler.rulekit import Call, call, rrule
 from adcompiler.runtime import project
-from adcompiler.runtime.kinks import first_derivative
+from adcompiler.runtime.adjoints.kinks import first_derivative
 from adcompiler_rules.kernels.reductions import (
     cumprod_adjoint,
     product_of_others,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 MISSING = "NaN has derivative 0"
 

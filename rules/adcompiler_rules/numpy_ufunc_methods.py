@@ -13,10 +13,10 @@ import numpy as np
 
 from adcompiler.rulekit import Call, call, facts, non_differentiable, rrule
 from adcompiler.runtime import project
-from adcompiler.runtime.gathering import take_adjoint
-from adcompiler.runtime.kinks import first_derivative
+from adcompiler.runtime.adjoints.gathering import take_adjoint
+from adcompiler.runtime.adjoints.kinks import first_derivative
 from adcompiler_rules.kernels.reductions import product_of_others
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.kernels.ufunc_methods import (
     carried_back,
     carried_on,

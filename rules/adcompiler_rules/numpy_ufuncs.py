@@ -21,7 +21,7 @@ from adcompiler.rulekit import (
     scalar_rule,
 )
 from adcompiler.runtime import project
-from adcompiler.runtime.elementwise import is_known, log_of_base
+from adcompiler.runtime.adjoints.elementwise import is_known, log_of_base
 
 ANY = (-2.0, 2.0)
 POSITIVE = (0.1, 3.0)

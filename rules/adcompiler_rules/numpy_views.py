@@ -9,9 +9,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from adcompiler.rulekit import call, facts, non_differentiable, rrule
-from adcompiler.runtime.gathering import strided_positions, take_adjoint
-from adcompiler.runtime.padding import windows_adjoint
-from adcompiler.runtime.shaping import (
+from adcompiler.runtime.adjoints.gathering import strided_positions, take_adjoint
+from adcompiler.runtime.adjoints.padding import windows_adjoint
+from adcompiler.runtime.adjoints.shaping import (
     diagonal_view, diagonal_view_adjoint, in_place_of, laid_out_as, like, reshape_view,
 )
 

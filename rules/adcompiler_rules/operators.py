@@ -21,9 +21,9 @@ from adcompiler.rulekit import (
     Call, Domain, alias, call, facts, non_differentiable, rrule, scalar_rule,
 )
 from adcompiler.runtime import project
-from adcompiler.runtime.elementwise import is_known, log_of_base
-from adcompiler.runtime.sequences import joined, sum_repeats
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.elementwise import is_known, log_of_base
+from adcompiler.runtime.adjoints.sequences import joined, sum_repeats
+from adcompiler.runtime.adjoints.shaping import like
 
 ANY = (-2.0, 2.0)
 POSITIVE = (0.2, 3.0)

@@ -14,7 +14,7 @@ from adcompiler.runtime.series import (
     cos_series, cosh_series, exp_series, exponent_series, hypot_series, log_series, modulus_series,
     power_series, product_series, quotient_series, sin_series, sinh_series, tan_series,
 )
-from adcompiler.runtime.series_algebra import (
+from adcompiler.runtime.series.algebra import (
     cholesky_series, cumprod_series, det_series, polyval_series, prod_series, solution_series,
 )
 

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from adcompiler.rulekit import call, facts, rrule
 from adcompiler.rulekit.problems import UncoveredError
 from adcompiler.runtime import unbroadcast
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler.runtime.substitutes import STAND_FOR
 
 SMALL = 1e-6

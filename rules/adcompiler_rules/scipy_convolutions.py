@@ -6,7 +6,7 @@ import scipy.signal
 from adcompiler.rulekit import call, non_differentiable, rrule
 from adcompiler.runtime import unbroadcast
 from adcompiler_rules.kernels.scipy_signal import in_full, planar_adjoints, turned
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal
 
 

@@ -11,7 +11,7 @@ import scipy.linalg
 from adcompiler.rulekit import call, rrule
 from adcompiler_rules.kernels.linear_algebra import cofactors
 from adcompiler_rules.kernels.scipy_solvers import mirrored, mirrored_adjoint
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.orthogonal import completion_adjoint, qr_adjoint, qr_adjoint_of_any
 from adcompiler_rules.pseudo_inverses import (
     full_rank_adjoint, pinv_adjoint, truncation_adjoint,

@@ -7,10 +7,10 @@ import numpy as np
 import scipy.linalg
 
 from adcompiler.rulekit import call, rrule
-from adcompiler.runtime.gathering import take_adjoint
+from adcompiler.runtime.adjoints.gathering import take_adjoint
 from adcompiler_rules.kernels.linear_algebra import nearest
 from adcompiler_rules.kernels.scipy_solvers import mirrored_adjoint
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal, positive
 from adcompiler_rules.scipy_structured_systems import hermitian_bands
 

@@ -28,7 +28,7 @@ from adcompiler_rules.kernels.fourier import (
     transformed_axes,
     trigonometric_dual,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 NORMS = ("backward", "ortho", "forward")
 

@@ -7,7 +7,7 @@ from adcompiler.rulekit import call, facts, non_differentiable, rrule, scalar_ru
 from adcompiler_rules.kernels.scipy_signal import (
     filtfilt_adjoint, lfilter_adjoints, sosfilt_adjoints, upfirdn_adjoints,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal
 
 B, A = np.array([0.5, 0.3, -0.2]), np.array([1.5, -0.4, 0.3])

@@ -11,7 +11,7 @@ from adcompiler_rules.kernels.scipy_ndimage import (
     gaussian_laplace_adjoint, gaussian_weights, laplace_adjoint, rank_adjoint, rank_choices,
     uniform_adjoint,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal
 
 MODES = ("reflect", "mirror", "nearest", "wrap", "constant", "grid-wrap", "grid-mirror",

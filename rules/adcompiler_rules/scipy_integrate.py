@@ -5,7 +5,7 @@ import scipy.integrate
 
 from adcompiler.rulekit import call, non_differentiable, rrule
 from adcompiler.runtime import unbroadcast
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules import scipy_integrals, scipy_iterated
 from adcompiler_rules.kernels.scipy_integrate import (
     cumulative_weights, sample_weights, simpson_weights,

@@ -18,7 +18,7 @@ from adcompiler_rules.scipy_facts import state_facts
 from adcompiler_rules.kernels.scipy_interpolate import (
     axes_but, grid_derivatives, line_slopes, mode_of_slope, univariate_values,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 __all__ = [
     "interpolators", "interpolators_fitpack", "interpolators_grids", "interpolators_scattered",

@@ -13,7 +13,7 @@ from adcompiler_rules.kernels.scipy_solvers import (
     banded_outer, banded_product, banded_transpose, mirrored, mirrored_adjoint, permutation_of,
     toeplitz_adjoint,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal, positive
 
 non_differentiable(expm_kept)

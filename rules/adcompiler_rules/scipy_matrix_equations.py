@@ -4,7 +4,7 @@ import numpy as np
 import scipy.linalg
 
 from adcompiler.rulekit import alias, call, rrule
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal, positive, regular
 
 

@@ -12,7 +12,7 @@ import scipy.linalg
 from adcompiler.rulekit import call, frule, rrule
 from adcompiler_rules.kernels.scipy_expm import expm_adjoint, expm_kept, expm_value
 from adcompiler_rules.kernels.scipy_logm import logarithm, logm_adjoint, power_adjoint
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.scipy_samples import BATCHES, complex_normal, positive, regular
 
 

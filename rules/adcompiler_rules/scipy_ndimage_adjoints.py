@@ -12,7 +12,7 @@ from adcompiler_rules.kernels.scipy_ndimage import (
     gaussian_laplace_adjoint, laplace_adjoint, rank_adjoint, rank_choices, rank_tangent,
     uniform_adjoint,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal
 
 non_differentiable(along_one, rank_choices)

@@ -11,7 +11,7 @@ from adcompiler_rules.kernels.scipy_signal import (
     filtfilt_adjoint, in_full, lfilter_adjoints, lfilter_tangent, part_of_full, planar_adjoints,
     planar_product, sosfilt_adjoints, sosfilt_tangent, turned, upfirdn_adjoints,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal
 
 SOS = np.array([[2.0, 1.0, -1.0, 1.0, 0.3, 0.1], [1.0, 0.5, 2.0, 1.0, -0.4, 0.2]])

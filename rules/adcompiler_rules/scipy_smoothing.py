@@ -4,7 +4,7 @@ import numpy as np
 import scipy.signal
 
 from adcompiler.rulekit import call, non_differentiable, rrule
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.kernels.scipy_smoothing import (
     savgol_adjoint, sections_edge, sosfiltfilt_adjoint,
 )

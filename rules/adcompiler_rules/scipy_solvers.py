@@ -17,7 +17,7 @@ from adcompiler.runtime import unbroadcast
 from adcompiler_rules.kernels.scipy_solvers import (
     mirrored, mirrored_adjoint, permutation_of,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 from adcompiler_rules.scipy_samples import BATCHES, complex_normal, positive, regular
 

@@ -8,8 +8,8 @@ import scipy.sparse.linalg
 
 from adcompiler.rulekit import call, facts, non_differentiable, rrule
 from adcompiler_rules.scipy_facts import state_facts
-from adcompiler.runtime.scipy_sparse import adjoint_product, sparse_factors, sparse_solution
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.sparse.solving import adjoint_product, sparse_factors, sparse_solution
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal
 from adcompiler_rules import scipy_sparse_entries as _  # noqa: F401
 

@@ -3,14 +3,14 @@
 import numpy as np
 
 from adcompiler.rulekit import call, facts, non_differentiable, rrule
-from adcompiler.runtime.scipy_entries import (
+from adcompiler.runtime.sparse.entries import (
     added_places, along_diagonals, coordinates, diagonal_places, entries_of, entries_product,
     entries_solution, entry_factors, filled_coordinates, filled_place, filled_places, filled_size,
     filled_sources, kron_places, moved_sources, of_table, product_places, scattered,
     selected_places, uncompressed, whole,
 )
-from adcompiler.runtime.scipy_sparse import Factors
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.sparse.solving import Factors
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal
 
 ROWS, COLUMNS = np.array([0, 1, 2, 2, 0, 1]), np.array([0, 1, 2, 0, 1, 1])

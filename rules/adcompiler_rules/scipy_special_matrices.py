@@ -6,11 +6,11 @@ import numpy as np
 import scipy.linalg
 
 from adcompiler.rulekit import call, frule, non_differentiable, rrule
-from adcompiler.runtime.gathering import take_adjoint
-from adcompiler.runtime.kinks import first_derivative
+from adcompiler.runtime.adjoints.gathering import take_adjoint
+from adcompiler.runtime.adjoints.kinks import first_derivative
 from adcompiler_rules.kernels.reductions import matrix_norm_adjoint
 from adcompiler_rules.kernels.scipy_solvers import toeplitz_adjoint
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.numpy_norms import slope_in_elements
 from adcompiler_rules.scipy_samples import complex_normal
 

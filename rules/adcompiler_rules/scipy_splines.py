@@ -9,12 +9,12 @@ import scipy.ndimage
 import scipy.special
 
 from adcompiler.rulekit import call, non_differentiable, replacement, rrule
-from adcompiler.runtime.broadcasting import project
+from adcompiler.runtime.adjoints.broadcasting import project
 from adcompiler_rules.kernels.scipy_splines import (
     affine_adjoint, affine_moved, affine_places, every_place, filter_adjoint, places_adjoint,
     plane_of, raised, sampled, sampled_adjoint, zoomed_places,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal
 
 non_differentiable(every_place, plane_of, raised, zoomed_places)

@@ -11,12 +11,12 @@ import scipy.linalg
 from scipy.linalg import solve_banded
 
 from adcompiler.rulekit import call, rrule
-from adcompiler.runtime.gathering import take_adjoint
+from adcompiler.runtime.adjoints.gathering import take_adjoint
 from adcompiler_rules.kernels.scipy_solvers import (
     banded_factor_product, banded_outer, banded_transpose, cholesky_banded_adjoint,
     toeplitz_adjoint,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal
 from adcompiler_rules.scipy_solvers import outer_adjoint
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from adcompiler.rulekit import call, rrule
 from adcompiler.runtime import as_tangent, project
-from adcompiler.runtime.sequences import (
+from adcompiler.runtime.adjoints.sequences import (
     at_ranks, at_ranks_adjoint, deviations, like, other_products_along, repeats, scale,
     scale_other_products, scale_other_products_adjoint, share, share_adjoint, spread,
     spread_adjoint, sum_repeats, unsort,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.rulekit import Call, call, rrule
-from adcompiler.runtime.sequences import at_ranks, deviations, like, spread
+from adcompiler.runtime.adjoints.sequences import at_ranks, deviations, like, spread
 
 
 def _samples(kind: Any) -> Any:

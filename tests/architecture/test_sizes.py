@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMITS = {"lines of file": 500, "lines of function": 60, "methods of class": 25}
+LIMITS = {"lines of file": 500, "lines of function": 60, "methods of class": 25, "files of folder": 30}
+PARTED_LATER = {"adcompiler/backends/native": 62}
 
 
 def measured(text: str) -> Iterator[tuple[str, str, int]]:
@@ -75,6 +77,11 @@ def test_files_of_tests_are_no_longer() -> None:
         file: (ROOT / file).read_text(encoding="utf-8").count("\n") for file in files_of_tests()
     }
     assert {f: n for f, n in lengths.items() if n > LIMITS["lines of file"]} == {}
+
+
+def test_a_folder_holds_few_files() -> None:
+    counts = Counter(Path(file).parent.as_posix() for file in files() if "rules" not in file)
+    assert {f: n for f, n in counts.items() if n > LIMITS["files of folder"]} == PARTED_LATER
 
 
 def test_each_limit_is_one() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from adcompiler import grad
 from adcompiler.backends.python.references import names_in
 from adcompiler.ir.nodes import Block, Const, Let, Origin, Step, Update, Var
-from adcompiler.runtime.shaping import reshape_view
+from adcompiler.runtime.adjoints.shaping import reshape_view
 
 
 def test_a_function_that_only_a_store_names_keeps_its_name() -> None:

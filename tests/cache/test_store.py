@@ -25,7 +25,7 @@ from adcompiler.cache import store as store_module
 from adcompiler.cache.authentic import SECRET, keyed, secret_for
 from adcompiler.cache.modules import load_module
 from adcompiler.cache.store import CacheWarning, Store, StoreInfo, default_directory
-from adcompiler.frontend.source import read_source
+from adcompiler.frontend.sources.source import read_source
 
 KEY = hashlib.sha256(b"key").hexdigest()
 OTHER_KEY = hashlib.sha256(b"other").hexdigest()

@@ -13,7 +13,7 @@ from adcompiler.analyses.purity import Purity
 from adcompiler.backends.python import fusion
 from adcompiler.backends.python.lifetimes import symmetric
 from adcompiler.compile.pipeline import Request, stages
-from adcompiler.frontend import inlined_generators
+from adcompiler.frontend.rewriting import inlined_generators
 from adcompiler.ir import types as t
 from adcompiler.ir.visit import count_uses
 from adcompiler.optimise import common_subexpressions

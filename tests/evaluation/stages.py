@@ -22,7 +22,7 @@ from adcompiler.dispatch.linear_maps import Half, pulled_back
 from adcompiler.dispatch.options import Options
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir.evaluate import Evaluator, Watch
-from adcompiler.runtime.broadcasting import StretchedError
+from adcompiler.runtime.adjoints.broadcasting import StretchedError
 from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import type_of
 

@@ -23,7 +23,7 @@ from adcompiler.ir.visit import definitions
 from adcompiler.ops.registry import hashable
 from adcompiler.runtime import give_back, own, zeros_like
 from adcompiler.runtime.batches import zeros_of_each
-from adcompiler.runtime.shaping import laid_out_as
+from adcompiler.runtime.adjoints.shaping import laid_out_as
 from adcompiler.typed.extents import Axis, CutOff, Extent, Least, Met, Value
 from adcompiler.typed.shapes import is_elementwise
 from adcompiler.typed.unit import Unit

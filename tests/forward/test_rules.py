@@ -34,8 +34,9 @@ MAY_BE_REFUSED = ("adcompiler.", "scipy.", "numpy.gradient")
 """Where pullbacks call what has no rule: such a rule has no pushforward, which is told by name."""
 
 PARTLY_REFUSED = {
-    "adcompiler.runtime.products.einsum_lists_adjoints",
-    "adcompiler.runtime.shaping.meshgrid_adjoint", "adcompiler.runtime.shaping.viewed",
+    "adcompiler.runtime.adjoints.products.einsum_lists_adjoints",
+    "adcompiler.runtime.adjoints.shaping.meshgrid_adjoint",
+    "adcompiler.runtime.adjoints.shaping.viewed",
 }
 """Adjoints of which some samples are refused, by the compiler or when running."""
 

@@ -8,7 +8,7 @@ import pytest
 
 from adcompiler import grad
 from adcompiler.errors import SourceNotFoundError
-from adcompiler.frontend.source import read_source
+from adcompiler.frontend.sources.source import read_source
 
 TEXTS: tuple[str, ...] = (
     "def f(a, b=1.0, *, c=2.0, **rest):\n    return inner(a, b, c=c, **rest)\n",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from adcompiler import SourceNotFoundError, grad
-from adcompiler.frontend.source import read_source
+from adcompiler.frontend.sources.source import read_source
 
 TEXT = """
 import functools

@@ -22,7 +22,7 @@ import gast
 import pytest
 
 from adcompiler.errors import SourceNotFoundError
-from adcompiler.frontend.source import parse_function, read_source
+from adcompiler.frontend.sources.source import parse_function, read_source
 
 Load = Callable[..., ModuleType]
 
@@ -324,7 +324,7 @@ def test_lambda_text_is_its_lines(load: Load) -> None:
 def test_ambiguous_lambdas_without_column_positions(tmp_path: Path) -> None:
     """Same code and same text is one function; same code and another text is refused."""
     (tmp_path / "user.py").write_text(
-        "from adcompiler.frontend.source import read_source\n"
+        "from adcompiler.frontend.sources.source import read_source\n"
         "same = lambda x: x + 1, lambda x: x + 1\n"
         "apart = lambda x: x * 6, lambda x: x * (2 * 3)\n"
         "print(read_source(same[1]).snippet)\n"
@@ -424,7 +424,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_reading_does_not_import_the_parser(tmp_path: Path) -> None:
     (tmp_path / "user.py").write_text(
         "import sys\n"
-        "from adcompiler.frontend.source import read_source\n"
+        "from adcompiler.frontend.sources.source import read_source\n"
         "def f(x): return x\n"
         "read_source(f)\n"
         "print(sorted({'gast', 'astunparse'} & set(sys.modules)))\n"

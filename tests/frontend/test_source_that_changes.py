@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 from adcompiler.errors import SourceNotFoundError
-from adcompiler.frontend.source import read_source
+from adcompiler.frontend.sources.source import read_source
 
 Load = Callable[..., ModuleType]
 

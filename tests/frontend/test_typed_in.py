@@ -13,7 +13,7 @@ import pytest
 
 import adcompiler as ad
 from adcompiler.errors import SourceNotFoundError
-from adcompiler.frontend import typed_in
+from adcompiler.frontend.sources import typed_in
 
 PROGRAM = """\
 from adcompiler import grad

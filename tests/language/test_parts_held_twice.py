@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from adcompiler.runtime.indexing import view_in
+from adcompiler.runtime.adjoints.indexing import view_in
 from tests.language.reached import check_modes
 
 G = SimpleNamespace(u=np.ones(2), w=np.zeros(2))

@@ -10,7 +10,7 @@ from adcompiler import (
     ADError, MissingRuleError, UnsupportedError, grad, hessian, jacobian, sparse_jacobian,
     value_and_grad, vjp,
 )
-from adcompiler.runtime import scipy_sparse
+from adcompiler.runtime.sparse import solving as scipy_sparse
 from tests.language.modes import Programs, agrees_in_every_mode, agrees_to_first_order, in_turn
 
 N = 5

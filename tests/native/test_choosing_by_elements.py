@@ -15,8 +15,8 @@ from adcompiler import (
 from adcompiler.analyses.elements import goes_by_elements
 from adcompiler.compile import backends
 from adcompiler.compile.pipeline import Request, stages
-from adcompiler.runtime import llvm
-from adcompiler.runtime.llvm import Engine
+from adcompiler.runtime.machine import llvm
+from adcompiler.runtime.machine.llvm import Engine
 from adcompiler.typed.values import type_of
 
 pytestmark = pytest.mark.usefixtures("machine_code")

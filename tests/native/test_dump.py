@@ -11,7 +11,7 @@ import pytest
 
 from adcompiler import value_and_grad
 from adcompiler.cli import main
-from adcompiler.runtime.llvm import engine
+from adcompiler.runtime.machine.llvm import engine
 
 MODEL = """
 import numpy as np

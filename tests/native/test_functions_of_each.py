@@ -14,7 +14,7 @@ from adcompiler import compiled, grad, value_and_grad
 from adcompiler.backends.native.emit.llvm import llvm_ir
 from adcompiler.backends.native.helpers import TEXTS
 from adcompiler.backends.native.scalars import C_FUNCTIONS, TWO
-from adcompiler.runtime.llvm_loops import Loops, Source
+from adcompiler.runtime.machine.loops import Loops, Source
 from adcompiler.runtime.native import bits_of, of_bits
 from tests.native.test_backends_agree import outcome, same
 from tests.native.test_fusing import loops_of

@@ -20,11 +20,11 @@ from adcompiler.cache.objects import Objects
 from adcompiler.cache.trust import COMPILED
 from adcompiler.compile.backends import BACKENDS
 from adcompiler.errors import UnsupportedError
-from adcompiler.runtime import llvm_loops
-from adcompiler.runtime.llvm import engine
-from adcompiler.runtime.llvm_loops import Loops, Source
+from adcompiler.runtime.machine import loops as llvm_loops
+from adcompiler.runtime.machine.llvm import engine
+from adcompiler.runtime.machine.loops import Loops, Source
 from adcompiler.runtime.native import has_compiler, has_llvm
-from adcompiler.runtime.threads import Turns
+from adcompiler.runtime.machine.threads import Turns
 from tests.lanes import one_in
 from tests.native import array_programs, island_programs, list_programs, programs
 from tests.native.test_backends_agree import outcome, same

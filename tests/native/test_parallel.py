@@ -16,7 +16,8 @@ import pytest
 from adcompiler import compiled, grad, value_and_grad, vjp
 from adcompiler.backends.native import parallel
 from adcompiler.errors import UnsupportedError
-from adcompiler.runtime import llvm, llvm_loops
+from adcompiler.runtime.machine import llvm
+from adcompiler.runtime.machine import loops as llvm_loops
 from tests.lanes import one_in
 from tests.native import array_programs, list_programs, programs
 from tests.native.test_backends_agree import outcome, same, watched

@@ -28,10 +28,12 @@ from tests.together import each
 OPTIONS: dict[str, tuple[Call, ...]] = {
     name: tuple(Call(args, kwargs) for args, kwargs in calls) for name, calls in {
         "numpy.diff": [((np.ones(3),), {"n": 0})],
-        "adcompiler.runtime.kinks.square_of": [((np.arange(3.0), np.ones(3), np.ones(3)), {})],
-        "adcompiler.runtime.kinks.square_of_norm": [((np.arange(3.0), np.eye(3), 0, False), {})],
-        "adcompiler.runtime.kinks.differentiated_as": [((np.arange(3.0), np.ones(3)), {})],
-        "adcompiler.runtime.kinks.first_derivative": [
+        "adcompiler.runtime.adjoints.kinks.square_of": [
+            ((np.arange(3.0), np.ones(3), np.ones(3)), {})],
+        "adcompiler.runtime.adjoints.kinks.square_of_norm": [
+            ((np.arange(3.0), np.eye(3), 0, False), {})],
+        "adcompiler.runtime.adjoints.kinks.differentiated_as": [((np.arange(3.0), np.ones(3)), {})],
+        "adcompiler.runtime.adjoints.kinks.first_derivative": [
             ((np.arange(3.0), np.ones(3), np.ones(3)), {})],
         "numpy.linalg.matrix_power": [((np.eye(3), n), {}) for n in (0, 1, 2, -1)],
         "numpy.nan_to_num": [((np.ones(3),), {"copy": False}), ((np.ones(3), True), {})],

@@ -24,7 +24,7 @@ from adcompiler.api.grad import source as emitted_source
 from adcompiler.errors import ADError, InternalError, LocatedError
 from adcompiler.runtime.aliases import AliasedError
 from adcompiler.runtime.unfit import UnfitError
-from adcompiler.runtime.shaping import CopiedError
+from adcompiler.runtime.adjoints.shaping import CopiedError
 from tests.properties.features import WRITES
 from tests.properties.more_checks import check_more
 from tests.properties.programs import Program

@@ -34,7 +34,7 @@ import scipy.optimize
 
 from adcompiler.api.grad import value_and_grad, vjp
 from adcompiler.errors import ADError, InternalError
-from adcompiler.runtime.elementwise import NotRealError
+from adcompiler.runtime.adjoints.elementwise import NotRealError
 from tests.corpus.test_corpus import PROGRAMS
 from tests.evaluation.stages import difference
 from tests.state import Picture, World, difference as difference_of_states

@@ -11,7 +11,7 @@ import pytest
 
 from adcompiler import grad, rrule, vjp
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.record.outputs import OF_METHODS, names_of
+from adcompiler.record.library.outputs import OF_METHODS, names_of
 from tests.corpus.test_corpus import PROGRAMS
 from tests.lanes import one_in
 from tests.properties.checking import Skip, made, primal

@@ -65,7 +65,7 @@ def problems_of(rule: Any, call: Any) -> list[str]:
 
 RULES = [
     rule for rule in REGISTRY.rules() if rule_name(rule) not in NO_SAMPLES
-    and not rule_name(rule).startswith("adcompiler.runtime.kinks.") and not draws(rule)
+    and not rule_name(rule).startswith("adcompiler.runtime.adjoints.kinks.") and not draws(rule)
 ]
 
 

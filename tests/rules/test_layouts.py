@@ -16,7 +16,7 @@ from adcompiler import ADError, value_and_grad
 from adcompiler.cache.modules import load_module
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.samples import rule_name, sample_calls
-from adcompiler.runtime.shaping import copy_as_laid_out
+from adcompiler.runtime.adjoints.shaping import copy_as_laid_out
 
 from tests.rules.shares import OURS
 from tests.rules.test_second_order import DESTRUCTIVE, NOT_CALLED, seed

@@ -8,7 +8,11 @@ import pytest
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.comparison import inner
 from adcompiler.rulekit.testing import rule_function
-from adcompiler.runtime import gathering, joining, padding, products, shaping
+from adcompiler.runtime.adjoints import gathering
+from adcompiler.runtime.adjoints import joining
+from adcompiler.runtime.adjoints import padding
+from adcompiler.runtime.adjoints import products
+from adcompiler.runtime.adjoints import shaping
 from tests.lanes import one_in
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.functionals import symmetric
-from adcompiler.runtime.kinks import STAND_INS, first_derivative
+from adcompiler.runtime.adjoints.kinks import STAND_INS, first_derivative
 
 from tests.rules.kinds import draws
 

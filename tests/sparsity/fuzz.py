@@ -23,7 +23,7 @@ import numpy as np
 
 from adcompiler import grad, hessian_sparsity, jacobian_sparsity
 from adcompiler.errors import ADError
-from adcompiler.runtime.shaping import CopiedError
+from adcompiler.runtime.adjoints.shaping import CopiedError
 from adcompiler.sparsity.interpreter import machine
 from adcompiler.sparsity.interpreter.lanes import lanes
 from tests.properties.checking import Skip, like, made, primal, quiet

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adcompiler import sparse_hessian, sparse_jacobian
-from adcompiler.api import sparse_structure
+from adcompiler.api.sparse import structure as sparse_structure
 from adcompiler.dispatch import AtPoint
 from tests.lanes import one_in
 from tests.sparsity.check import dense_jacobian

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import spsolve
 from adcompiler import (
     UnsupportedError, grad, jacobian, jacobian_sparsity, sparse_hessian, sparse_jacobian,
 )
-from adcompiler.runtime.scipy_entries import filled_place
+from adcompiler.runtime.sparse.entries import filled_place
 
 U = np.array([0.5, 0.8, 1.1, 0.7, 1.5])
 

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from adcompiler import color, sparse_jacobian
-from adcompiler.api.sparse import SparseJacobian
+from adcompiler.api.sparse.operators import SparseJacobian
 from adcompiler.sparsity.coloring.coloring import Coloring
 from adcompiler.sparsity.coloring.kept import kept_coloring
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import adcompiler.api.patterns
+import adcompiler.api.sparse.patterns
 from adcompiler import (
     classify, hessian, jacobian, lagrangian, sparse_hessian, sparse_jacobian,
     value_and_sparse_jacobian,
 )
-from adcompiler.api.sparse_derivative import SparseDerivative
+from adcompiler.api.sparse.derivative import SparseDerivative
 from adcompiler.cache.store import CacheWarning, Store, default_directory
 from adcompiler.errors import FullPatternWarning
 from adcompiler.ops.classify import DECLARED
@@ -32,13 +32,13 @@ def finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Finds:
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(REGISTRY, "first_generation", REGISTRY.generation)
     found: Finds = []
-    find, color = adcompiler.api.patterns.found_pattern, {}
+    find, color = adcompiler.api.sparse.patterns.found_pattern, {}
 
     def counted(*args: Any) -> Any:
         found.append("pattern")
         return find(*args)
 
-    monkeypatch.setattr(adcompiler.api.patterns, "found_pattern", counted)
+    monkeypatch.setattr(adcompiler.api.sparse.patterns, "found_pattern", counted)
     for cls in (SparseDerivative, *SparseDerivative.__subclasses__()):
         if "colored" in vars(cls):
             color[cls] = vars(cls)["colored"]

@@ -10,7 +10,7 @@ import scipy.linalg as la
 
 from adcompiler import grad, hessian_sparsity, jacobian, jacobian_sparsity, sparse_hessian
 from adcompiler import sparse_jacobian
-from adcompiler.api import sparse_derivative
+from adcompiler.api.sparse import derivative as sparse_derivative
 from tests.sparsity.check import missing
 
 N = 5

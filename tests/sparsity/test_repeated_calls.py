@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from adcompiler import sparse_hessian, sparse_jacobian
-from adcompiler.api import sparse
-from adcompiler.api.sparse_structure import UNKNOWN, holds_same, kept_copy
+from adcompiler.api.sparse import operators as sparse
+from adcompiler.api.sparse.structure import UNKNOWN, holds_same, kept_copy
 from adcompiler.sparsity.coloring.coloring import color
 from adcompiler.sparsity.coloring.decompression import Decompression
 

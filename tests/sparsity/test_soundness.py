@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adcompiler import UnsupportedError, jacobian_sparsity
-from adcompiler.runtime.shaping import CopiedError
+from adcompiler.runtime.adjoints.shaping import CopiedError
 from adcompiler.sparsity.interpreter import machine
 from adcompiler.sparsity.interpreter.lanes import lanes
 from tests.lanes import one_in

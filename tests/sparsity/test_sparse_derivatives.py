@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from adcompiler import (
     ADError, Global, UnsupportedError, grad, hessian_sparsity, jacobian_sparsity, vjp,
 )
-from adcompiler.api.sparse import sparse_hessian, sparse_jacobian
+from adcompiler.api.sparse.operators import sparse_hessian, sparse_jacobian
 from scipy.optimize import rosen_hess
 
 
@@ -162,7 +162,7 @@ def test_single_precision_and_numbers():
 
 
 def test_many_sweeps_where_seeds_would_fill_the_memory(monkeypatch):
-    from adcompiler.api import sparse_structure
+    from adcompiler.api.sparse import structure as sparse_structure
 
     monkeypatch.setattr(sparse_structure, "MAX_NUMBERS", 100)
     u = rng.uniform(0.5, 1.5, 50)

@@ -54,7 +54,7 @@ print(sparse_jacobian(mesh.residual)(u).toarray().tolist())
 print(sparse_hessian(lambda u: np.sum(u[:-1] ** 2 * u[1:]))(u).toarray().tolist())
 print(lagrangian(lambda u: np.sum(u**4), flow).hessian(u, np.ones(5)).toarray().tolist())
 print([name for name in (
-    "adcompiler.api.patterns", "adcompiler.frontend.parser", "adcompiler.compile.pipeline",
+    "adcompiler.api.sparse.patterns", "adcompiler.frontend.parser", "adcompiler.compile.pipeline",
     "adcompiler.sparsity.interpreter.machine") if name in sys.modules], file=sys.stderr)
 """
 
@@ -85,7 +85,7 @@ def written(path: Path, model: str = MODEL, helper: str = HELPER) -> None:
 def test_another_process_loads_nothing_that_finds_patterns(tmp_path: Path) -> None:
     written(tmp_path)
     first, loaded = run(tmp_path)
-    assert "adcompiler.api.patterns" in loaded
+    assert "adcompiler.api.sparse.patterns" in loaded
     assert run(tmp_path) == (first, "[]\n")
 
 
@@ -98,7 +98,7 @@ def test_a_changed_text_has_another_pattern(tmp_path: Path, model: str, helper: 
     before, _ = run(tmp_path)
     written(tmp_path, model, helper)
     after, loaded = run(tmp_path)
-    assert "adcompiler.api.patterns" in loaded
+    assert "adcompiler.api.sparse.patterns" in loaded
     assert after != before
     shutil.rmtree(tmp_path / "cache")
     assert run(tmp_path)[0] == after

@@ -27,11 +27,11 @@ from adcompiler.runtime import (
     append, as_gradient, check_position, drop_last, unpack, zeros_like,
 )
 from adcompiler.runtime import add as add_cotangents
-from adcompiler.runtime.indexing import own
-from adcompiler.runtime.joining import stack_adjoint
-from adcompiler.runtime.sequences import like as like_items
-from adcompiler.runtime.sequences import share, sort_order, spread, unsort
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.indexing import own
+from adcompiler.runtime.adjoints.joining import stack_adjoint
+from adcompiler.runtime.adjoints.sequences import like as like_items
+from adcompiler.runtime.adjoints.sequences import share, sort_order, spread, unsort
+from adcompiler.runtime.adjoints.shaping import like
 
 ZERO, ONE = Number(0), Number(1)
 

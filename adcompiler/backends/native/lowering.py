@@ -45,8 +45,8 @@ from adcompiler.ir.visit import count_uses
 from adcompiler.runtime import (
     add_at, apart, check_bound, check_position, evaluated, give_back, own, record, zeros_like,
 )
-from adcompiler.runtime.sequences import share
-from adcompiler.runtime.joining import concatenate_adjoint, hstack_adjoint
+from adcompiler.runtime.adjoints.sequences import share
+from adcompiler.runtime.adjoints.joining import concatenate_adjoint, hstack_adjoint
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
 

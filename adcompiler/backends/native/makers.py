@@ -27,10 +27,10 @@ from adcompiler.backends.native.values import (
 from adcompiler.backends.native.writer import as_double, single
 from adcompiler.ir import types as t
 from adcompiler.runtime import zeros_like
-from adcompiler.runtime.indexing import own
-from adcompiler.runtime.joining import concatenate_adjoint, hstack_adjoint
-from adcompiler.runtime.products import crossed
-from adcompiler.runtime.shaping import copy_as_laid_out
+from adcompiler.runtime.adjoints.indexing import own
+from adcompiler.runtime.adjoints.joining import concatenate_adjoint, hstack_adjoint
+from adcompiler.runtime.adjoints.products import crossed
+from adcompiler.runtime.adjoints.shaping import copy_as_laid_out
 
 ZERO, ONE = Number(0), Number(1)
 PREFIXES: dict[str, Any] = {"zeros": 0, "ones": 1, "empty": None}

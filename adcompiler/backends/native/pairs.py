@@ -82,5 +82,6 @@ def {pullback.name}_native({residuals}, {seed}):
         {again[1]}
 {called(second, [*names, seed], again)}
 '''
-    head = f"{HEAD}{SEEDS_HEAD if each else ''}from adcompiler.runtime.indexing import own\n"
+    seeds = SEEDS_HEAD if each else ""
+    head = f"{HEAD}{seeds}from adcompiler.runtime.adjoints.indexing import own\n"
     return f"{text.rstrip()}\n\n\n{outside.text}{head}{added}", f"{augmented.name}_native"

@@ -17,8 +17,8 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.values import EXACT, WIDE, Declined, Num, Several
 from adcompiler.backends.native.writer import Raising, Writer
 from adcompiler.runtime import stays_real
-from adcompiler.runtime.masked import masked_product, masked_quotient, zero_product
-from adcompiler.runtime.sequences import share
+from adcompiler.runtime.adjoints.masked import masked_product, masked_quotient, zero_product
+from adcompiler.runtime.adjoints.sequences import share
 
 ONE = Number(1.0)
 SQUARE_ROOT_OF_WIDE = 2**31

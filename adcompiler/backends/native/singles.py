@@ -24,7 +24,7 @@ from adcompiler.backends.native.writer import Writer, as_double, single
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Var
 from adcompiler.runtime import stays_real
-from adcompiler.runtime.masked import masked_product, masked_quotient, zero_product
+from adcompiler.runtime.adjoints.masked import masked_product, masked_quotient, zero_product
 from adcompiler.typed.unit import Unit
 
 ONCE = frozenset({

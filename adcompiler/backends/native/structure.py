@@ -26,8 +26,8 @@ from adcompiler.runtime import (
     same_extent, same_length, same_shape, same_trailing_shape, seed, unbroadcast, unpack,
 )
 from adcompiler.runtime import last_written as last_written_
-from adcompiler.runtime.products import in_space
-from adcompiler.runtime.shaping import diagonal_adjoint
+from adcompiler.runtime.adjoints.products import in_space
+from adcompiler.runtime.adjoints.shaping import diagonal_adjoint
 from adcompiler.runtime.structure import add
 
 

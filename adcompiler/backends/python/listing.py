@@ -11,7 +11,7 @@ from adcompiler.backends.python.lower import FunctionLowering
 from adcompiler.backends.python.module import module_tree, origins_in
 from adcompiler.backends.python.printer.round_trip import block, comparable
 from adcompiler.backends.python.printer.source import emit_source
-from adcompiler.frontend.places import lines_below
+from adcompiler.frontend.sources.places import lines_below
 from adcompiler.ir.nodes import Origin
 from adcompiler.products.product import Product
 from adcompiler.structs import dataclass

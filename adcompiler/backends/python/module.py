@@ -14,7 +14,7 @@ from adcompiler.backends.python.printer.layout import Comment
 from adcompiler.backends.python.printer.source import emit_source
 from adcompiler.backends.python.references import References
 from adcompiler.errors import InternalError
-from adcompiler.frontend.places import lines_below
+from adcompiler.frontend.sources.places import lines_below
 from adcompiler.ir.nodes import Origin
 from adcompiler.products.product import Product
 from adcompiler.typed.unit import Unit

@@ -17,7 +17,7 @@ from adcompiler.compile.modes import INSIDE, Form
 from adcompiler.compile.nested.called import Called
 from adcompiler.derive.squares import with_squares
 from adcompiler.errors import Finding
-from adcompiler.frontend.places import PSEUDO, stand_for
+from adcompiler.frontend.sources.places import PSEUDO, stand_for
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Function, Origin, Var,
 )

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from adcompiler.cache.modules import EMITTED, load_module
-from adcompiler.frontend.places import stand_for
+from adcompiler.frontend.sources.places import stand_for
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Origin
 from adcompiler.runtime.records import is_record_class

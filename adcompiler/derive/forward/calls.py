@@ -27,7 +27,7 @@ from adcompiler.ops.queries import numeric_method
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime.checking import check_tangent
-from adcompiler.runtime.shaping import laid_out_as, reshape_view
+from adcompiler.runtime.adjoints.shaping import laid_out_as, reshape_view
 from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.folds.table import class_of

@@ -33,7 +33,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import substitute_statement, with_head
 from adcompiler.ops.registry import hashable
 from adcompiler.runtime import append, noted_value, record
-from adcompiler.runtime.shaping import reshape_view
+from adcompiler.runtime.adjoints.shaping import reshape_view
 from adcompiler.specialise.calls.libraries import is_namedtuple
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.objects import NAMESPACE, make_record

@@ -31,7 +31,7 @@ from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime.checking import check_shape
 from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
-from adcompiler.runtime.shaping import read_order
+from adcompiler.runtime.adjoints.shaping import read_order
 from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.binding import moved
 from adcompiler.specialise.evaluator import Specialiser

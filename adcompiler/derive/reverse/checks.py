@@ -11,7 +11,7 @@ from adcompiler.analyses.activity import varied_variables
 from adcompiler.analyses.purity import CHECKS, READERS, WRITERS, Purity
 from adcompiler.derive.rules import is_foreign
 from adcompiler.errors import Finding
-from adcompiler.frontend.places import is_users
+from adcompiler.frontend.sources.places import is_users
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Do, Let, Origin, Rhs, Var, unstar
 from adcompiler.ir.visit import walk

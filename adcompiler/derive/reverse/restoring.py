@@ -24,7 +24,7 @@ from adcompiler.ir.visit import (
 )
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import own, project
-from adcompiler.runtime.shaping import laid_out_as
+from adcompiler.runtime.adjoints.shaping import laid_out_as
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.storage.layouts import copy_with_strides
 

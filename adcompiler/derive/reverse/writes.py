@@ -25,7 +25,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.runtime import (
     append, drop_last, entry, last_written, project, put_entry, zeros_like,
 )
-from adcompiler.runtime.shaping import laid_out_as, reshape_view
+from adcompiler.runtime.adjoints.shaping import laid_out_as, reshape_view
 
 
 class WriteReverser(Restoring):

@@ -65,7 +65,7 @@ def as_words(arg: Any) -> Any:
 def compiled(function: Any) -> Callable[..., Any]:
     """Return a kernel compiled at its first call; it returns whether it came to its end, too."""
     from adcompiler.backends.native.emit.llvm import llvm_ir
-    from adcompiler.runtime.llvm_loops import Loops, Source
+    from adcompiler.runtime.machine.loops import Loops, Source
 
     loops = Loops(FunctionType(function.__code__, {}, function.__name__))
     text = ast.unparse(InWords().visit(ast.parse(inspect.getsource(sys.modules[__name__]))))

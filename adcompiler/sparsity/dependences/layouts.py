@@ -14,7 +14,7 @@ import numpy as np
 
 from adcompiler.ops.facts import IN_C, KEPT
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.runtime.shaping import laid_out_as, reshape_view
+from adcompiler.runtime.adjoints.shaping import laid_out_as, reshape_view
 from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.values import Dependent
 from adcompiler.sparsity.interpreter.run import ELEMENTWISE, TRANSFERS, Refusal, Run

@@ -27,7 +27,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import choose, own, project, stop_gradient
-from adcompiler.runtime.shaping import copy_as_laid_out, like, reshape_view
+from adcompiler.runtime.adjoints.shaping import copy_as_laid_out, like, reshape_view
 from adcompiler.sparsity.dependences.structures import is_real, kept_zeros, mapped
 from adcompiler.sparsity.dependences.values import has_dependents
 from adcompiler.sparsity.interpreter.run import (

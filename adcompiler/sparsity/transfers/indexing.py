@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime import is_basic
-from adcompiler.runtime.shaping import laid_out_as
+from adcompiler.runtime.adjoints.shaping import laid_out_as
 from adcompiler.sparsity.dependences import index_sets
 from adcompiler.sparsity.dependences.index_sets import Cells, Shape, count
 from adcompiler.sparsity.dependences.layouts import places_in

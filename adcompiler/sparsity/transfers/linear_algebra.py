@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from adcompiler.runtime.scipy_entries import entries_product, entries_solution
+from adcompiler.runtime.sparse.entries import entries_product, entries_solution
 from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Relation, combined, dtype_of, has_dependents, is_float, moved, shape_of,

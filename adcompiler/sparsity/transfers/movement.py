@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime import own as own_copy
-from adcompiler.runtime.shaping import copy_as_laid_out, in_place_of, reshape_view
+from adcompiler.runtime.adjoints.shaping import copy_as_laid_out, in_place_of, reshape_view
 from adcompiler.sparsity.dependences.index_sets import cells_of, count
 from adcompiler.sparsity.dependences.layouts import (
     is_viewable, lies_in_c_order, note_layout, places_in, refusal,

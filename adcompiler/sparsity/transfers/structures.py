@@ -21,8 +21,8 @@ from adcompiler.runtime import (
     unpack,
 )
 from adcompiler.runtime.containers import generated
-from adcompiler.runtime.sequences import place_of_extreme, sort_order
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.sequences import place_of_extreme, sort_order
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler.sparsity.dependences.values import (
     Dependent, Either, UnknownList, dtype_of, map_dependents, shape_of,
 )

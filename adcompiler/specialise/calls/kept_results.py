@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
-from adcompiler.frontend.same_code import codes
+from adcompiler.frontend.sources.same_code import codes
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin, Var
 from adcompiler.ops.homes import home_module

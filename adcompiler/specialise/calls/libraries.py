@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.frontend.places import is_users
+from adcompiler.frontend.sources.places import is_users
 from adcompiler.ir.atoms import Const, Origin
 from adcompiler.ops.homes import KERNELS, home_module, is_emitted_home
 from adcompiler.ops.registry import REGISTRY
@@ -201,10 +201,11 @@ def installed() -> tuple[str, ...]:
 
 
 SUBSTITUTES = tuple(
-    f"adcompiler.runtime.{name}" for name in ("substitutes", "scipy_matrices", "scipy_filled"))
+    f"adcompiler.runtime.{name}" for name in ("substitutes", "sparse.matrices", "sparse.filled"))
 """Modules of the runtime whose classes and functions are compiled as a user's are."""
 COMPILED = frozenset({
-    "adcompiler.runtime.elementwise", "adcompiler.runtime.sequences", f"{KERNELS}.reductions",
+    "adcompiler.runtime.adjoints.elementwise", "adcompiler.runtime.adjoints.sequences",
+    f"{KERNELS}.reductions",
 })
 """Modules of the runtime whose functions are adjoints written in the accepted language."""
 WRITING = frozenset({add_at, append, drop_last, entry, put_entry})

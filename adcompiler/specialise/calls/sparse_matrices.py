@@ -2,7 +2,7 @@
 
 A function is compiled with SciPy's own matrices first. Where that is refused, as their elements
 carry a derivative, ``Settings.by_entries`` asks for this: a matrix that is made of arrays, or of
-another one and a number, becomes one of ``runtime/scipy_matrices.py``.
+another one and a number, becomes one of ``runtime/sparse/matrices.py``.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def forms() -> Any:
     """Return the module of matrices as entries, None while SciPy's are not loaded."""
     if "scipy.sparse" not in sys.modules:
         return None
-    from adcompiler.runtime import scipy_matrices  # SciPy's, which is there
+    from adcompiler.runtime.sparse import matrices  # SciPy's, which is there
 
-    return scipy_matrices
+    return matrices
 
 
 def filled_forms() -> Any:
     """Return the classes of matrices that are filled element by element, by those of SciPy."""
-    from adcompiler.runtime.scipy_filled import FILLED  # which has SciPy's
+    from adcompiler.runtime.sparse.filled import FILLED  # which has SciPy's
 
     return FILLED
 
@@ -51,7 +51,7 @@ def filled_forms() -> Any:
 def is_entries(type_: t.Type) -> bool:
     """Say whether a value is a sparse matrix as entries."""
     return isinstance(type_, t.Object) and type_.cls.__module__ == (
-        "adcompiler.runtime.scipy_matrices") and type_.field("_rows") is not None
+        "adcompiler.runtime.sparse.matrices") and type_.field("_rows") is not None
 
 
 def is_filled(type_: t.Type) -> bool:
@@ -62,7 +62,7 @@ def is_filled(type_: t.Type) -> bool:
 def is_of_filled(type_: t.Type) -> TypeGuard[t.Object]:
     """Say whether a value is such a matrix or a part of one."""
     return isinstance(type_, t.Object) and type_.cls.__module__ == (
-        "adcompiler.runtime.scipy_filled")
+        "adcompiler.runtime.sparse.filled")
 
 
 def is_whole(type_: t.Type) -> bool:

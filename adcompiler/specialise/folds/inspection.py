@@ -17,8 +17,8 @@ from adcompiler.runtime import (
     check_assigned, check_bound, is_basic, is_mapping, is_sequence, pattern_argument,
 )
 from adcompiler.runtime.containers import SELF_MATCHED, sequence_pattern_fits, unbound
-from adcompiler.runtime.elementwise import is_known
-from adcompiler.runtime.kinks import first_derivative
+from adcompiler.runtime.adjoints.elementwise import is_known
+from adcompiler.runtime.adjoints.kinks import first_derivative
 from adcompiler.specialise.folds.table import class_of, folds
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.late_attributes import is_assigned

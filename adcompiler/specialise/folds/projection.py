@@ -11,7 +11,7 @@ import numpy as np
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Attribute, Call, Const, Origin, Pack, Var
 from adcompiler.runtime import add, as_cotangent, as_gradient, project, unbroadcast
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.objects import make_record
 from adcompiler.specialise.writer import Writer

@@ -16,7 +16,7 @@ from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, unstar, Var
 from adcompiler.runtime import (
     check_count, dict_of, dict_values, own, same_length, unpack, without_keys, zeros_like,
 )
-from adcompiler.runtime.sequences import joined
+from adcompiler.runtime.adjoints.sequences import joined
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.folds.iterator import is_lazy, may_carry, transposed
 from adcompiler.specialise.folds.table import FOLDS, Fold, folds

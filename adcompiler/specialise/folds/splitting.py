@@ -10,7 +10,7 @@ import numpy as np
 from adcompiler.frontend.grids import equal_length, length_up_to
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Slice, Star
-from adcompiler.runtime.shaping import diagonal_view
+from adcompiler.runtime.adjoints.shaping import diagonal_view
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.writer import Writer
 

@@ -13,7 +13,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.operators import IN_PLACE, OF_NUMBERS, SIGNS
 from adcompiler.ir.visit import with_blocks
 from adcompiler.runtime import check_rebinds
-from adcompiler.runtime.sequences import joined
+from adcompiler.runtime.adjoints.sequences import joined
 from adcompiler.specialise.calls.libraries import installed, standard
 from adcompiler.specialise.escapes import report_escapes
 from adcompiler.specialise.folds.in_place import refuse_write

@@ -21,7 +21,7 @@ from adcompiler.ops.homes import root_module
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import own
-from adcompiler.runtime.shaping import copy_as_laid_out, in_place_of
+from adcompiler.runtime.adjoints.shaping import copy_as_laid_out, in_place_of
 from adcompiler.specialise.calls.libraries import is_runtime
 from adcompiler.specialise.folds.table import SAME_LAYOUT
 from adcompiler.specialise.writer import Writer

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.runtime.products import (
+from adcompiler.runtime.adjoints.products import (
     between_lists,
     einsum_adjoint,
     einsum_adjoints,
     from_lists,
     multi_dot_adjoint,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 from adcompiler.runtime.structure import add, zeros_like
 
 COVERED_WITH = "numpy"

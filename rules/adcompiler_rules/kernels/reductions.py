@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.runtime.broadcasting import project
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.broadcasting import project
+from adcompiler.runtime.adjoints.shaping import like
 
 COVERED_WITH = "numpy"
 """The module whose rules come with those of these functions."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy  # its subpackages are imported when they are first asked for
 
-from adcompiler.runtime.elementwise import sinc_derivative
+from adcompiler.runtime.adjoints.elementwise import sinc_derivative
 from adcompiler.runtime.series import (
     by_order, cauchy, exponentials, folded, from_first, kind_of, log_series, number,
     of_coefficients, orders_of, silent,

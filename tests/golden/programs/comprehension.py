@@ -10,7 +10,7 @@ call(f, 0.5, [1.0, 2.0, 3.0], argnums=(0, 1))
 # output
 import numpy as np
 from adcompiler.runtime import as_gradient, zeros_like
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.adjoints.shaping import like
 
 
 def f_grad(x, weights):

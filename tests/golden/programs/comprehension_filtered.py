@@ -6,7 +6,7 @@ def f(x, weights):
 call(f, 0.5, [1.0, -2.0, 3.0], argnums=(0, 1))
 # output
 from adcompiler.runtime import add, as_gradient, zeros_like
-from adcompiler.runtime.sequences import spread
+from adcompiler.runtime.adjoints.sequences import spread
 
 
 def f_grad(x, weights):

@@ -1,0 +1,1 @@
+"""Rewrites of parsed functions before they are lowered."""

@@ -1,0 +1,1 @@
+"""How a recording follows functions of libraries written in C."""

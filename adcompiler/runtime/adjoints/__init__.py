@@ -1,0 +1,1 @@
+"""Adjoints of NumPy functions that no single expression gives."""

@@ -1,0 +1,1 @@
+"""Loops as machine code: LLVM compiles them."""
