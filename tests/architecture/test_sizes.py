@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMITS = {"lines of file": 500, "lines of function": 60, "methods of class": 25, "files of folder": 30}
+LIMITS = {
+    "lines of file": 500, "lines of function": 60, "methods of class": 25, "files of folder": 30,
+}
 PARTED_LATER = {"adcompiler/backends/native": 62}
 
 
