@@ -116,7 +116,7 @@ class EmittedModule:
         place: int | None = PLACES.get(self.mode.name)
         if self.mode.name == "grad" and not self.options.has_aux:
             place = None
-        return run_masked(run, place, masked, seeds)
+        return run_masked(run, place, masked, seeds, bool(self.native))
 
     def calling(
         self, run: Callable[..., Any], again: Callable[..., Any], made_of: tuple[Any, ...]

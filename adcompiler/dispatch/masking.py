@@ -22,7 +22,7 @@ from adcompiler.errors import ADError
 from adcompiler.ir import types as t
 from adcompiler.runtime import own
 from adcompiler.runtime.batches import pulled_each
-from adcompiler.runtime.native import Arguments
+from adcompiler.runtime.native import Arguments, finite_test
 
 if TYPE_CHECKING:
     from adcompiler.dispatch.specialisations import Specialisations
@@ -76,22 +76,29 @@ def masked_form(
 
 
 def run_masked(
-    run: Callable[..., Any], place: int | None, masked: Masked, seeds: int
+    run: Callable[..., Any], place: int | None, masked: Masked, seeds: int, native: bool = False
 ) -> tuple[Callable[..., Any], Callable[..., Compiled | None]]:
     """Return ``run``, followed by the masked form where the derivative that it gives is not finite.
 
     The second result tells, for the same arguments, whether it is that: it returns it, or None.
     The derivative is the item at ``place`` of the result, or the result itself. If the masked form
-    is code of one seed, it gets the last ``seeds`` arguments one by one.
+    is code of one seed, it gets the last ``seeds`` arguments one by one. After ``native`` loops
+    machine code looks at the derivative first.
     """
+    looks: Callable[[Any], bool] | None = None
 
     def chosen(*args: Any) -> Compiled | None:
         found = run(*args)
         return None if is_finite(found if place is None else found[place]) else masked.form()
 
     def running(*args: Any) -> Any:
+        nonlocal looks
         found = run(*args)
         derivative = found if place is None else found[place]
+        if native:
+            looks = looks or finite_test()
+            if looks(derivative):
+                return found
         if derivative - derivative == 0.0 if type(derivative) is float else is_finite(derivative):
             return found
         form = masked.form()

@@ -55,6 +55,20 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return Loops(function)
 
 
+def finite_test() -> Callable[[Any], bool]:
+    """Return what says that results are finite, of most that are, once loops have run.
+
+    It is never wrong where it says so; without machine code it says nothing.
+    """
+    if has_compiler():
+        from adcompiler.runtime.machine.llvm import engine
+
+        if engine().has_storage:
+            test: Callable[[Any], bool] = engine().finite
+            return test
+    return lambda found: False
+
+
 in_parallel = inlined = compiled
 """What marks functions that run loops over ``prange`` in threads, and those that are compiled into
 each function that calls them, however large: LLVM reads these names in the text."""

@@ -295,11 +295,8 @@ def holds_same(arg: Any, kept: Any) -> bool:
         return type(arg) is type(kept) and bool(arg == kept)
     if type(arg) is float:
         return kept.form == (float,) and arg.hex().encode() == kept
-    if type(arg) is not np.ndarray or (arg.dtype, arg.shape) != kept.form or (
-        not arg.flags.c_contiguous
-    ):
-        return False
-    return bool((arg.reshape(-1).view(np.uint8) == np.frombuffer(kept, np.uint8)).all())
+    return type(arg) is np.ndarray and (arg.dtype, arg.shape) == kept.form and (
+        arg.flags.c_contiguous and arg.tobytes() == kept)
 
 
 def constants_of(at: AtPoint, seeds: Sequence[Any]) -> Any:

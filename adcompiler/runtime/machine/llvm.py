@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.runtime.machine.finite import FINITE
 from adcompiler.runtime.machine.support import PRODUCTS, STORAGE
 from adcompiler.runtime.machine.threads import Threads, Turns
 
@@ -26,8 +27,9 @@ API_OF_ARRAYS = {
 STORAGE_EXPORTS = (
     "adcompiler_block", "adcompiler_free", "adcompiler_result", "adcompiler_view",
     "adcompiler_hold", "adcompiler_drain", "adcompiler_limit", "adcompiler_in_threads",
-    "adcompiler_help",
+    "adcompiler_help", "adcompiler_finite",
 )
+SUPPORT = STORAGE + FINITE
 NOT_DONE = tuple((False, *(None,) * (count - 1)) for count in range(MOST_RESULTS + 1))
 """What loops return that give up, by how many results they have."""
 
@@ -41,7 +43,7 @@ class MethodDef(ctypes.Structure):
     )
 
 
-FASTCALL = 0x80
+FASTCALL, ONE_ARGUMENT = 0x80, 0x8
 
 
 @functools.cache
@@ -70,6 +72,7 @@ class Engine:
         self.jit = llvm.create_lljit_compiler(self.target(), use_jit_link=True)
         self.symbols = symbols_of_python()
         self.has_storage = False
+        self.finite: Any = None
         # It is never let go of: arrays of the loops may end after everything else.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
 
@@ -123,9 +126,11 @@ class Engine:
         with self.lock:
             if self.has_storage:
                 return None
-            made = self.compiled(STORAGE) if code is None else None
+            made = self.compiled(SUPPORT) if code is None else None
             found = self.library(code or made or b"", STORAGE_EXPORTS)
             self.symbols |= found
+            self.finite = self.builtin(
+                "finite", found["adcompiler_finite"], ONE_ARGUMENT, None)
             threads.help_with = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(found["adcompiler_help"])
             limit = ctypes.c_int64.from_address(found["adcompiler_limit"])
             with contextlib.suppress(ValueError, OverflowError):
@@ -156,11 +161,16 @@ class Engine:
         for slot, function in zip(slots, called, strict=True):
             target: Any = ctypes.py_object.from_address(addresses[slot])
             target.value = function
-        definition = MethodDef(name.encode(), addresses[symbol], FASTCALL, None)
+        self.loaded.append(called)
+        return self.builtin(name, addresses[symbol], FASTCALL, owner)
+
+    def builtin(self, name: str, address: int, flags: int, owner: Any) -> Any:
+        """Return what is at an address as a function of Python's."""
+        definition = MethodDef(name.encode(), address, flags, None)
+        self.loaded.append(definition)
         make: Any = ctypes.pythonapi.PyCFunction_NewEx
         make.argtypes = (ctypes.POINTER(MethodDef), ctypes.py_object, ctypes.py_object)
         make.restype = ctypes.py_object
-        self.loaded.append((definition, called))
         return make(ctypes.byref(definition), owner, None)
 
 

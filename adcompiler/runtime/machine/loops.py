@@ -8,11 +8,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from adcompiler.runtime.machine.llvm import engine
-from adcompiler.runtime.machine.support import STORAGE
-from adcompiler.runtime.machine.trial import try_out
 from adcompiler.runtime.machine.failures import TRANSIENT, Machine, reason_of
+from adcompiler.runtime.machine.llvm import SUPPORT, engine
 from adcompiler.runtime.machine.threads import Turns
+from adcompiler.runtime.machine.trial import try_out
 
 NUMBERS = {float: "float64", np.float64: "float64", int: "int64", np.int64: "int64",
            bool: "bool", np.bool_: "bool"}
@@ -143,7 +142,7 @@ def load_storage(store: Store | None) -> None:
     """
     if engine().has_storage:
         return
-    name = stored_name("storage", STORAGE)
+    name = stored_name("storage", SUPPORT)
     kept = None if store is None else store.read(name)
     if kept is None:
         try_out()
