@@ -26,7 +26,7 @@ from adcompiler.compile.prepared import (
 from adcompiler.compile.modes import MODES, Form
 from adcompiler.compile.nested import derive
 from adcompiler.derive.rules import is_foreign
-from adcompiler.derive.squares import with_squares
+from adcompiler.derive.stand_ins import with_stand_ins
 from adcompiler.analyses.stale import stale_reads
 from adcompiler.errors import (
     Declined, Finding, InternalError, MissingRuleError, NotBatchable, Reason, RunsAgainError,
@@ -395,7 +395,7 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     if mode.returns_value or mode.takes_aux:
         typed = raising_kept(unit, typed, mode.returns_value and not request.alone)
     typed = with_rows_apart(unit, with_lengths_in_front(unit, with_aggregates_apart(unit, typed)))
-    typed = changed_everywhere(unit, typed, with_squares)
+    typed = changed_everywhere(unit, typed, with_stand_ins)
     left = () if mode.has_effects else typed.params
     unit.derivatives.acts = has_effects(unit, Block(typed.statements)) or any(
         it.var not in left for it in typed.written)

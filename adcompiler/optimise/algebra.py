@@ -24,7 +24,8 @@ from adcompiler.typed.unit import Unit
 
 def algebra(block: Block, unit: Unit, last: bool = False) -> Block:
     """Return ``block`` with trivial arithmetic simplified; ``last`` if no such pass follows."""
-    return Algebra(unit, block, last).block(block)
+    rewriter = Algebra(unit, block, last)
+    return rewriter.with_checks(rewriter.block(block))
 
 
 class Algebra(Products):

@@ -11,11 +11,12 @@ from typing import Any
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Rhs, Var
+from adcompiler.ops.queries import meaning
 from adcompiler.optimise.rewriter import plain
-from adcompiler.optimise.spreads import Spreads
+from adcompiler.optimise.uniform import Uniform
 
 
-class Products(Spreads):
+class Products(Uniform):
     """The rewrites of products of matrices."""
 
     def rewrite_attribute(self, target: Var, rhs: Attribute) -> Rhs | Atom:
@@ -32,8 +33,11 @@ class Products(Spreads):
 
     def straight(self, atom: Atom) -> Atom | None:
         """Return A if ``atom`` is A.T and A may be read for it."""
-        match self.unit.definition(atom) if isinstance(atom, Var) else None:
-            case Attribute(obj, "T"):
+        made = self.unit.definition(atom) if isinstance(atom, Var) else None
+        match made:
+            case Attribute(obj, "T") | Call(_, (Var() as obj,), ()) if isinstance(
+                made, Attribute
+            ) or meaning(made) == "transpose":
                 of = self.atom(obj)
                 if isinstance(self.unit.type(of), t.Array) and self.may_stand_for(of):
                     return of

@@ -131,7 +131,9 @@ class Spreads(Rewriter):
             source = plain(made.args[0])
         found = self.filled(source)
         target = self.unit.definition(shape)
-        if found is None or not isinstance(target, Attribute) or target.name != "shape":
+        if found is None or not isinstance(target, Attribute) or target.name != "shape" or (
+            not isinstance(self.unit.type(found[1]), t.Scalar)
+        ):
             return None
         have, wanted = self.unit.type(found[0]), self.unit.type(target.obj)
         if isinstance(have, t.Array) and isinstance(wanted, t.Array) and have.dtype == wanted.dtype:
@@ -182,7 +184,13 @@ class Spreads(Rewriter):
         if found is None or getattr(self.unit.type(one), "dtype", None) != type_.dtype:
             return None
         like, fill = found
-        return fill if self.keeps_dtype(fill, type_) and self.same_shape(like, other) else None
+        return fill if self.fits(fill, type_) and self.same_shape(like, other) else None
+
+    def fits(self, fill: Atom, array: t.Type) -> bool:
+        """Say whether a number, row or column has the dtype of an array that it fills."""
+        part = self.unit.type(fill)
+        return self.keeps_dtype(fill, array) or (
+            isinstance(part, t.Array) and isinstance(array, t.Array) and part.dtype == array.dtype)
 
     def scaled_fill(self, function: Any, x: Atom, y: Atom) -> Call | None:
         """full_like(a, s) * c -> full_like(a, s * c), and likewise for quotients, c a number."""
@@ -193,7 +201,7 @@ class Spreads(Rewriter):
             return None
         like, fill = found
         type_ = self.unit.type(x)
-        if not (self.keeps_dtype(y, type_) and self.keeps_dtype(fill, type_)):
+        if not (self.keeps_dtype(y, type_) and self.fits(fill, type_)):
             return None
         return Call(Const(np.full_like), (like, self.number(function, fill, y)))
 

@@ -9,6 +9,7 @@ from adcompiler.runtime import project
 from adcompiler.runtime.adjoints.kinks import (
     differentiated_as,
     first_derivative,
+    logistic_of,
     square_of,
     square_of_norm,
 )
@@ -52,6 +53,16 @@ def differentiated_as_rule(y, smooth):
         return None, dy
 
     return y, differentiated_as_pullback
+
+
+@rrule(logistic_of, wrt=("y", "x"))
+def logistic_of_rule(y, x):
+    """``y * (y - 1)``, of the value alone: 0 at both ends."""
+
+    def logistic_of_pullback(dy):
+        return None, -(dy * y * (1.0 - y))
+
+    return y, logistic_of_pullback
 
 
 @rrule(first_derivative, wrt=("g", "dy", "size"))

@@ -63,7 +63,8 @@ def of_shape(arrays: Arrays, shape: Any, value: Any, type_: t.Type, name: str) -
     dtype = made_as(type_, name)
     if not isinstance(type_, t.Array) or len(shape) != type_.ndim or not shape:
         raise Declined(f"`{name}` of a shape that is not known")
-    return arrays.new(shape, dtype, value)
+    is_row = isinstance(value, Buffer) and value.dtype == dtype
+    return stretched(arrays, value, shape) if is_row else arrays.new(shape, dtype, value)
 
 
 def full(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
@@ -99,7 +100,11 @@ def broadcast(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.T
     lengths = arrays.lengths(shape)
     if isinstance(value, Num):
         return arrays.new(lengths, value.dtype, value)
-    value = array(value, "broadcast_to")
+    return stretched(arrays, array(value, "broadcast_to"), lengths)
+
+
+def stretched(arrays: Arrays, value: Buffer, lengths: Any) -> Buffer:
+    """Write an array stretched along axes on which it has length 1."""
     if value.ndim > len(lengths):
         raise Declined("an array is stretched to fewer axes")
     arrays.agree(value, lengths)

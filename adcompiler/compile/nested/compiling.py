@@ -15,7 +15,7 @@ from adcompiler.backends.python.module import emit_with_origins
 from adcompiler.cache.modules import EMITTED, load_module
 from adcompiler.compile.modes import INSIDE, Form
 from adcompiler.compile.nested.called import Called
-from adcompiler.derive.squares import with_squares
+from adcompiler.derive.stand_ins import with_stand_ins
 from adcompiler.errors import Finding
 from adcompiler.frontend.sources.places import PSEUDO, stand_for
 from adcompiler.ir.nodes import (
@@ -200,7 +200,7 @@ def product_of(unit: Unit, typed: Typed, wanted: Wanted) -> Product:
     if mode.has_effects:
         typed.written = []
     single = not isinstance(wanted.argnums, tuple)
-    typed = changed_everywhere(unit, typed, with_squares)
+    typed = changed_everywhere(unit, typed, with_stand_ins)
     return mode.build(unit, typed, Form(single, wanted.has_aux))
 
 

@@ -1,4 +1,4 @@
-"""Values at kinks: squares that are smooth where their roots are not, and first derivatives only.
+"""Squares that are smooth where their roots are not, logistic functions, first derivatives only.
 
 Each function returns its first argument; only what is differentiated tells one from another.
 """
@@ -23,7 +23,12 @@ def differentiated_as(y: Any, smooth: Any) -> Any:
     return y
 
 
-STAND_INS = (square_of, square_of_norm, differentiated_as)
+def logistic_of(y: Any, x: Any) -> Any:
+    """Return ``y``, the logistic function of ``-x``, element by element."""
+    return y
+
+
+STAND_INS = (square_of, square_of_norm, differentiated_as, logistic_of)
 """What stands for a value, and is there for its derivative alone."""
 
 
@@ -36,5 +41,6 @@ def first_derivative(g: Any, dy: Any, size: Any) -> Any:
 
 
 __all__ = [
-    "STAND_INS", "differentiated_as", "first_derivative", "square_of", "square_of_norm",
+    "STAND_INS", "differentiated_as", "first_derivative", "logistic_of", "square_of",
+    "square_of_norm",
 ]

@@ -21,13 +21,13 @@ def loss_grad(w, b, X, y):
     """Return the gradient of `loss` with respect to w, b."""
     # logistic.py:9  p = sigmoid(X @ w + b)
     product = X @ w
-    exp = np.exp(-(product + b))
-    p = 1.0 / (1.0 + exp)
+    p = 1.0 / (1.0 + np.exp(-(product + b)))
     # logistic.py:10  return -np.mean(y * np.log(p) + (1.0 - y) * np.log(1.0 - p))
     same_shape(y.shape, product.shape)
+    difference = 1.0 - p
 
     # reverse of logistic.py:9
-    product = -1.0 / y.size * ((y / p - (1.0 - y) / (1.0 - p)) * p * p * exp)
+    product = -1.0 / y.size * ((y / p - (1.0 - y) / difference) * p * difference)
     b_bar = float(product.sum())
     w_bar = X.T @ product
     return w_bar, b_bar

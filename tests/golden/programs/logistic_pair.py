@@ -21,8 +21,7 @@ def loss_augmented(w, b, X, y):
     """Return the value of `loss` and what its pullback needs."""
     # logistic_pair.py:9  p = sigmoid(X @ w + b)
     product = X @ w
-    exp = np.exp(-(product + b))
-    p = 1.0 / (1.0 + exp)
+    p = 1.0 / (1.0 + np.exp(-(product + b)))
     # logistic_pair.py:10  return -np.mean(y * np.log(p) + (1.0 - y) * np.log(1.0 - p))
     same_shape(y.shape, product.shape)
     difference_1 = 1.0 - y
@@ -32,16 +31,16 @@ def loss_augmented(w, b, X, y):
     X = np.copy(X)
     return (
         -np.mean(y * np.log(p) + difference_1 * np.log(difference)),
-        (y.size, difference_1, difference, y_1, p, exp, X),
+        (y.size, difference_1, difference, y_1, p, X),
     )
 
 
 def loss_pullback(residuals, value_bar):
     """Pull a cotangent of the value of `loss` back to w, b."""
     # reverse of logistic_pair.py:8
-    size, difference_1, difference, y, p, exp, X = residuals
+    size, difference_1, difference, y, p, X = residuals
     # reverse of logistic_pair.py:9
-    product = -value_bar / size * ((y / p - difference_1 / difference) * p * p * exp)
+    product = -value_bar / size * ((y / p - difference_1 / difference) * p * difference)
     b_bar = float(product.sum())
     w_bar = X.T @ product
     return w_bar, b_bar

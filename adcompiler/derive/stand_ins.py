@@ -1,7 +1,8 @@
-"""Squares of norms, which are smooth where norms are not, differentiated as sums of squares.
+"""Values with another derivative than that of how they are computed; they stay what they are.
 
 ``np.linalg.norm(d) ** 2`` has the derivative ``2 d``, whose own derivative is right at 0 too, where
-that of the norm is a convention. The value stays what the program computes.
+that of the norm is a convention. ``p = 1 / (1 + np.exp(-x))``, the logistic function, has
+``p * (1 - p)``, of its value alone, which is 0 where the exponential is infinite.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import hashable
-from adcompiler.runtime.adjoints.kinks import differentiated_as, square_of, square_of_norm
+from adcompiler.runtime.adjoints.kinks import (
+    differentiated_as, logistic_of, square_of, square_of_norm,
+)
 from adcompiler.typed.unit import Unit
 
 DEPTH = 4
@@ -28,15 +31,14 @@ NORM = ("x", "ord", "axis", "keepdims")
 """The parameters of what means ``"norm"``."""
 
 
-def with_squares(unit: Unit, statements: Sequence[Statement]) -> tuple[Statement, ...]:
-    """Return ``statements`` in which squares of norms have their derivative from what is squared.
-    """
+def with_stand_ins(unit: Unit, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Return ``statements`` in which squares of norms and logistic functions stand out as such."""
     whole = Block(tuple(statements))
-    return _Squares(unit, whole).block(whole).statements
+    return _StandIns(unit, whole).block(whole).statements
 
 
-class _Squares:
-    """Finds the squares in one function."""
+class _StandIns:
+    """Finds the squares and logistic functions in one function."""
 
     def __init__(self, unit: Unit, whole: Block) -> None:
         self.unit, self.whole = unit, whole
@@ -45,37 +47,69 @@ class _Squares:
         self.known = {
             statement.rhs.args[0] for statement in walk(whole) if isinstance(statement, Let)
             and isinstance(statement.rhs, Call) and isinstance(statement.rhs.func, Const)
-            and statement.rhs.func.value is differentiated_as
+            and statement.rhs.func.value in (differentiated_as, logistic_of)
         }
 
     def block(self, block: Block) -> Block:
-        """Return a block with the squares in it, and inside of it."""
+        """Return a block with what stands out in it, and inside of it."""
         statements: list[Statement] = []
         changed = False
         for statement in block.statements:
             new: Iterable[Statement] = (statement,)
             if isinstance(statement, Region):
                 new = (statement.with_bodies(self.block),)
-            elif isinstance(statement, Let) and (found := self.square(statement)) is not None:
-                new = found
+            elif isinstance(statement, Let) and statement.target not in self.known:
+                new = self.square(statement) or self.logistic(statement) or new
             statements += new
             changed |= statements[-1] is not statement
         return Block(tuple(statements), block.yields, block.diverges) if changed else block
 
     def square(self, statement: Let) -> list[Let] | None:
         """Return a square, and what it is differentiated as; None if there is no norm in it."""
-        root = None if statement.target in self.known else self.squared(statement.rhs)
+        root = self.squared(statement.rhs)
         if root is None:
             return None
         self.written = []
         smooth = self.smooth(root, DEPTH)
         if smooth is None:
             return None
+        return self.standing_in(statement, differentiated_as, smooth)
+
+    def standing_in(self, statement: Let, function: Any, smooth: Atom) -> list[Let]:
+        """Return a definition, and the value that it defines as one with another derivative."""
         value = self.let(statement.target.name, statement.rhs, statement.target)
-        call = Call(Const(differentiated_as), (value, smooth))
+        call = Call(Const(function), (value, smooth))
         self.unit.defs[statement.target] = call
         self.written.append((statement.target, call))
         return [Let(var, rhs, statement.origin) for var, rhs in self.written]
+
+    def logistic(self, statement: Let) -> list[Let] | None:
+        """Return ``1 / (1 + exp(x))`` as a logistic function of ``-x``; None for others."""
+        match statement.rhs:
+            case Call(_, (Const(1), Var() as below), ()) if meaning(statement.rhs) == "divide":
+                total = self.unit.definition(below)
+            case _:
+                return None
+        match total:
+            case Call(_, (Const(1), Var() as one) | (Var() as one, Const(1)), ()) if (
+                meaning(total) == "add"
+            ):
+                power = self.unit.definition(one)
+            case _:
+                return None
+        match power:
+            case Call(_, (Var() as x,), ()) if meaning(power) == "exp" and self.is_alike(
+                x, statement.target
+            ):
+                self.written = []
+                return self.standing_in(statement, logistic_of, x)
+        return None
+
+    def is_alike(self, x: Var, target: Var) -> bool:
+        """Say whether a value is of real numbers that stay, and of the type of another one."""
+        type_ = self.unit.type(x)
+        return self.stays(x) and type_ == self.unit.type(target) and (
+            isinstance(type_, (t.Scalar, t.Array)) and type_.kind == "float")
 
     def let(self, name: str, rhs: Rhs, like: Var) -> Var:
         """Write a definition of a value that has the type and shape of another one."""
@@ -194,4 +228,4 @@ class _Squares:
         return atom not in self.exposed
 
 
-__all__ = ["with_squares"]
+__all__ = ["with_stand_ins"]
