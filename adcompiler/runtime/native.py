@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.util
+import itertools
 import os
 import struct
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,6 +146,12 @@ def put_back(target: Any, value: Any) -> None:
     ):
         return
     give_back(target, value)
+
+
+def in_rows(items: Iterable[Any], lengths: list[int]) -> Iterator[list[Any]]:
+    """Yield lists of these lengths of what stands end to end."""
+    given = iter(items)
+    return (list(itertools.islice(given, length)) for length in lengths)
 
 
 def are_floats(*seeds: Any) -> bool:

@@ -7,7 +7,7 @@ from adcompiler.backends.native.emit.types import ArrayType, NotEmitted
 from adcompiler.backends.native.loops import INT, LoopFunction
 from adcompiler.backends.native.printer import DTYPES, printed
 from adcompiler.backends.native.product import (
-    CLASSES, check_names, has_gradient, lowered, outputs_of,
+    CLASSES, check_names, has_gradient, has_rows, lowered, outputs_of,
 )
 from adcompiler.backends.native.values import Declined
 from adcompiler.products.product import Product
@@ -39,6 +39,8 @@ def lowered_alone(
     if product.effects != "written":
         raise Declined("it has effects", function.origin)
     loops = lowered(product.functions, unit, f"{function.name}_loops", of_each=of_each)
+    if has_rows(loops.form):
+        raise Declined("a result is a list of lists", function.origin)
     if has_gradient(loops.form):
         raise Declined("a result is the gradient of a dict or an instance", function.origin)
     if loops.apart or loops.given_back:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.backends.native import lists
+from adcompiler.backends.native.held import held
 from adcompiler.backends.native.loops import (
     EITHER, FLOAT, INT, NAUGHT, SHORT, SINGLE, Assign, Bind, Body, Expr, Extent, Make, Name,
     Number,
@@ -14,8 +15,8 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.singles import dtype_of, is_naught, short_of
 from adcompiler.backends.native.tapes import is_placeholder
 from adcompiler.backends.native.values import (
-    UNSET, Buffer, Declined, Failure, Kept, Keyed, Num, Record, Rows, Several, Span, Tape,
-    zero,
+    UNSET, Buffer, Declined, Failure, Heap, Held, Kept, Keyed, Num, Record, Rows, Several, Span,
+    Tape, zero,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
@@ -41,8 +42,11 @@ class Merging:
             return a
         if is_placeholder(a) and is_placeholder(b):
             return UNSET if UNSET in (a, b) else a
-        pattern = b if is_placeholder(a) else a
+        pattern = next((one for one in (a, b) if isinstance(one, Held)),
+                       b if is_placeholder(a) else a)
         match pattern:
+            case Held(heap):
+                return self.merged_held(hint, heap, left, right)
             case Num():
                 return self.merged_numbers(hint, type_, left, right)
             case Failure():
@@ -132,6 +136,22 @@ class Merging:
                 self.w.write(Assign(start, kept.start))
                 self.w.write(Assign(length, kept.length))
         return Kept(tape, Name(start), Name(length))
+
+    def merged_held(
+        self, hint: str, heap: Heap, left: tuple[Body, Any], right: tuple[Body, Any]
+    ) -> Held:
+        """Return the list that stands in others of two arms, or that of one as if it did."""
+        arms = [(body, self.as_held(heap, value, body)) for body, value in (left, right)]
+        return Held(heap, self.merged_numbers(hint, t.UNKNOWN, *arms))
+
+    def as_held(self, heap: Heap, value: Any, body: Body) -> Any:
+        """Return the number of a list as one that stands in others."""
+        if is_placeholder(value):
+            return value
+        if not isinstance(value, (Held, Rows, Kept)):
+            raise Declined("a variable is a list at times, and something else at others")
+        with self.w.inside(body):
+            return held(self.low, heap, value).at
 
     def merged_buffers(
         self, hint: str, left: tuple[Body, Any], right: tuple[Body, Any]

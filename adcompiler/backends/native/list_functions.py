@@ -7,40 +7,46 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from adcompiler.backends.native.array_items import ArrayForm, as_one, end_to_end, put_elements
+from adcompiler.backends.native.array_items import ArrayForm
 from adcompiler.backends.native.array_items import of_zeros as arrays_of_zeros
+from adcompiler.backends.native.held import deep, grown, shared
+from adcompiler.backends.native.held import shortened as shorter
+from adcompiler.backends.native.list_arrays import as_array, concatenated, from_array, stacked
 from adcompiler.backends.native.lists import (
-    as_rows, copied, count_of, differ, form_of, form_of_list, is_in_sight, item_at, layout_of, new,
-    packed, place_of, put, slots,
+    as_rows, copied, count_of, differ, form_of, form_of_list, holds, is_in_sight, item_at,
+    layout_of, new, packed, place_of, put, slots,
 )
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Apply, Assign, Binary, Body, Choose, Element, Expr, For, Name, Number,
-    Reserve, Store, Use,
+    BOOL, FLOAT, INT, Apply, Assign, Binary, Body, Choose, Expr, For, Name, Number,
+    Reserve, Use,
 )
 from adcompiler.backends.native.scalars import TABLE
 from adcompiler.backends.native.sources import Source
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Declined, Flattened, Kept, Known, Num, Rows, Several, Slot,
+    LENGTH, WIDE, Buffer, Declined, Held, HeldForm, Kept, Known, Num, Rows, Several, Slot,
 )
 from adcompiler.ir import types as t
 from adcompiler.runtime import (
     append, as_gradient, check_position, drop_last, unpack, zeros_like,
 )
 from adcompiler.runtime import add as add_cotangents
+from adcompiler.runtime.aliases import holds_once
 from adcompiler.runtime.adjoints.indexing import own
 from adcompiler.runtime.adjoints.joining import stack_adjoint
 from adcompiler.runtime.adjoints.sequences import like as like_items
-from adcompiler.runtime.adjoints.sequences import share, sort_order, spread, unsort
+from adcompiler.runtime.adjoints.sequences import share, sort_order, spread, sum_repeats, unsort
 from adcompiler.runtime.adjoints.shaping import like
 
 ZERO, ONE = Number(0), Number(1)
 
 
-def appended(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def appended(low: Any, args: list[Any], type_: t.Type) -> Rows | Held:
     """Write ``append``: the list has one item more."""
     rows, value = args
     is_in_sight(low, layout_of(rows))
     value = low.ready(value)
+    if isinstance(rows, Kept) and rows.held is not None:
+        return grown(low, rows, value)
     rows = as_rows(low, rows, form_of_list(type_, value))
     longer = low.w.assign("count", Binary("+", rows.length, ONE))
     for slot in slots(rows.layout):
@@ -49,8 +55,10 @@ def appended(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return Rows(rows.layout, longer)
 
 
-def shortened(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def shortened(low: Any, args: list[Any], type_: t.Type) -> Rows | Held:
     """Write ``drop_last``."""
+    if isinstance(args[0], Kept) and args[0].held is not None:
+        return shorter(low, args[0])
     rows = as_rows(low, args[0])
     is_in_sight(low, rows.layout)
     low.w.leave_if(Binary("<=", rows.length, ZERO))
@@ -62,16 +70,26 @@ def zeros(low: Any, args: list[Any], type_: t.Type) -> Rows:
     length = count_of(args[0])
     if layout_of(args[0]) is None:
         return Rows(None, ZERO)
-    return of_zeros(low, form_of_list(type_, None), length, args[0])
+    return of_zeros(low, form_of_list(type_, layout_of(args[0])), length, args[0])
 
 
 def of_zeros(low: Any, form: Any, length: Expr, of: Any) -> Rows:
     """Return a list of zeros as long as ``of``; those that are arrays have the shapes of those."""
-    if not isinstance(form, ArrayForm):
+    if not is_deep(form):
         return new(low, form, length, True)
     made = new(low, form, length)
-    arrays_of_zeros(low, made.layout, of, item_at, length)
+    if isinstance(form, ArrayForm):
+        arrays_of_zeros(low, made.layout, of, item_at, length)
+        return made
+    with low.w.over((length,)) as (at,):
+        put(low, made.layout, at, deep(low, made.layout, item_at(low, of, at), zeros=True))
     return made
+
+
+def is_deep(form: Any) -> bool:
+    """Say whether there are arrays or lists in items of a form."""
+    return isinstance(form, (ArrayForm, HeldForm)) or (
+        isinstance(form, tuple) and any(map(is_deep, form)))
 
 
 def filled(low: Any, form: Any, length: Expr, value: Any) -> Rows:
@@ -91,7 +109,7 @@ def spread_out(low: Any, args: list[Any], type_: t.Type) -> Rows:
 def joined(low: Any, args: list[Any], type_: t.Type) -> Rows:
     """Write ``a + b`` of two lists."""
     left, right = args
-    form = form_of_list(type_, None)
+    form = form_of_list(type_, layout_of(left) or layout_of(right))
     size = low.w.assign("count", Binary("+", count_of(left), count_of(right)))
     made = new(low, form, size)
     for value, start in ((left, ZERO), (right, count_of(left))):
@@ -155,7 +173,14 @@ def collected(low: Any, args: list[Any], type_: t.Type) -> Rows:
 
 def owned(low: Any, args: list[Any], type_: t.Type) -> Rows | Kept:
     """Write ``own(of)``; what a loop collected is never written into where it is."""
-    return args[0] if isinstance(args[0], Kept) else collected(low, args, type_)
+    of = low.ready(args[0])
+    if holds(of, Held):
+        made = new(low, form_of_list(type_, layout_of(of)), count_of(of))
+        with low.w.over((made.length,)) as (at,):
+            put(low, made.layout, at, deep(low, made.layout, item_at(low, of, at)))
+        return made
+    is_fixed = isinstance(of, Kept) and of.held is None
+    return of if is_fixed else collected(low, [of], type_)
 
 
 def gradient(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
@@ -178,36 +203,6 @@ def gradient(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
         bar = packed(low, list(bar.items), type_)
     differ(low, count_of(bar), count_of(of))
     return copied(low, bar, form)
-
-
-def from_array(low: Any, of: Buffer, form: Any, length: Expr) -> Rows:
-    """Return the rows of an array as a list of numbers, of tuples of these, or of arrays."""
-    if isinstance(form, ArrayForm):
-        return rows_of(low, of, form, length)
-    inner = form if isinstance(form, tuple) else ()
-    if of.ndim != 1 + bool(inner) or of.dtype != (inner or (form,))[0]:
-        raise Declined("an array is taken apart into a list of another structure")
-    differ(low, of.shape[0], length)
-    if inner:
-        differ(low, of.shape[1], Number(len(inner)))
-    made = new(low, form, length)
-    with low.w.over((length,)) as (at,):
-        items = [Num(low.w.assign("item", Element(of.name, (at, Number(i)) if inner else (at,))),
-                     of.dtype) for i in range(len(inner) or 1)]
-        put(low, made.layout, at, Several(tuple(items)) if inner else items[0])
-    return made
-
-
-def rows_of(low: Any, of: Buffer, form: ArrayForm, length: Expr) -> Rows:
-    """Return the parts of an array along its first axis as a list of arrays."""
-    if (of.dtype, of.ndim) != (form.dtype, 1 + form.ndim):
-        raise Declined("an array is taken apart into a list of another structure")
-    differ(low, of.shape[0], length)
-    made = new(low, form, length)
-    with low.w.over((length,)) as (at,):
-        put_elements(low, made.layout, at, of.shape[1:],
-                     lambda places: Element(of.name, (at, *places)))
-    return made
 
 
 def unstacked(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
@@ -281,7 +276,9 @@ def unpacked(low: Any, args: list[Any], type_: t.Type) -> Several:
         raise Declined("a list is unpacked with a star")
     number = int(count.expr.value)
     differ(low, count_of(of), Number(number))
-    return Several(tuple(item_at(low, of, Number(i)) for i in range(number)))
+    found = Several(tuple(item_at(low, of, Number(i)) for i in range(number)))
+    shared(low, found)
+    return found
 
 
 def in_bounds(low: Any, args: list[Any], type_: t.Type) -> Known:
@@ -289,60 +286,6 @@ def in_bounds(low: Any, args: list[Any], type_: t.Type) -> Known:
     of, index = args
     low.w.position(index, count_of(of))
     return Known(None)
-
-
-def as_array(low: Any, args: list[Any], type_: t.Type) -> Buffer:
-    """Write ``np.array(of)`` of a list of numbers, or of tuples of these."""
-    of, *rest = args
-    layout = layout_of(of)
-    if rest or not isinstance(type_, t.Array) or layout is None:
-        raise Declined("an array of a list that is empty, or with options")
-    if isinstance(layout, Flattened):
-        form = form_of(layout)
-        if (type_.dtype, type_.ndim) != (form.dtype, 1 + form.ndim):
-            raise Declined("an array of items of another kind")
-        return as_one(low, of, form, item_at, count_of(of))
-    parts = layout.items if isinstance(layout, Several) else (layout,)
-    forms = form_of(layout)
-    forms = forms if isinstance(forms, tuple) else (forms,)
-    inner = (Number(len(parts)),) if isinstance(layout, Several) else ()
-    if type_.ndim != 1 + len(inner) or any(form != type_.dtype for form in forms):
-        raise Declined("an array of items of another kind")
-    made: Buffer = low.arrays.new((count_of(of), *inner), type_.dtype, None)
-    if inner:
-        low.w.leave_if(Binary("<=", count_of(of), ZERO))
-    with low.w.over((count_of(of),)) as (at,):
-        item = item_at(low, of, at)
-        for i, one in enumerate(item.items if inner else (item,)):
-            place = (at, Number(i)) if inner else (at,)
-            low.w.write(Store(made.name, place, one.expr))
-    return made
-
-
-def stacked(low: Any, args: list[Any], type_: t.Type) -> Buffer:
-    """Write ``np.stack(of)`` of a list of arrays or numbers, along the first axis."""
-    of, *rest = args
-    if rest and not (len(rest) == 1 and isinstance(rest[0], Num) and rest[0].expr == ZERO):
-        raise Declined("`stack` of a list with options")
-    low.w.leave_if(Binary("<=", count_of(of), ZERO))
-    return as_array(low, [of], type_)
-
-
-def concatenated(low: Any, args: list[Any], type_: t.Type) -> Buffer:
-    """Write ``np.concatenate(of)`` of a list of arrays, along the first axis or another one."""
-    of, *rest = args
-    layout = layout_of(of)
-    at = rest[0].expr.value if rest and isinstance(getattr(rest[0], "expr", None), Number) else 0
-    if len(rest) > 1 or not isinstance(layout, Flattened) or type(at) is not int or (
-        rest and not isinstance(rest[0], Num)
-    ):
-        raise Declined("`concatenate` of a list of what are no arrays, or with options")
-    form = form_of(layout)
-    if not isinstance(type_, t.Array) or (type_.dtype, type_.ndim) != (form.dtype, form.ndim) or (
-        not -form.ndim <= at < form.ndim
-    ):
-        raise Declined("`concatenate` to an array that is not known")
-    return end_to_end(low, of, form, item_at, count_of(of), at % form.ndim)
 
 
 def extreme(sign: str) -> Callable[..., Num]:
@@ -363,6 +306,35 @@ def extreme(sign: str) -> Callable[..., Num]:
         return Num(Name(best), form_of(layout))
 
     return write_extreme
+
+
+def summed_repeats(low: Any, args: list[Any], type_: t.Type) -> Rows:
+    """Write ``sum_repeats``: what the items of ``of * n`` receive, for those of ``of``."""
+    g, of = args
+    count = low.w.named("count", count_of(of))
+    low.w.leave_if(Binary("<=", count, ZERO))
+    made = of_zeros(low, form_of_list(type_, layout_of(of)), count, of)
+    with low.w.over((count_of(g),)) as (at,):
+        place = low.w.assign("place", Binary("%", at, count))
+        put(low, made.layout, place, item_at(low, g, at), True)
+    return made
+
+
+def held_once(low: Any, args: list[Any], type_: t.Type) -> Known:
+    """Write ``holds_once``: where one list stands in another one twice, Python raises."""
+    of = args[1]
+    layout, w = layout_of(of), low.w
+    if not isinstance(layout, Held) or is_deep(layout.heap.form):
+        raise Declined("whether one list stands in another one twice")
+    made = new(low, INT, count_of(of))
+    with w.over((made.length,)) as (at,):
+        put(low, made.layout, at, item_at(low, of, at).at)
+    places = order(low, [made], type_)
+    with w.over((made.length,)) as (at,):
+        one, other = (item_at(low, made, item_at(low, places, place).expr).expr for place in (
+            at, Choose(Binary(">", at, ZERO), Binary("-", at, ONE), ZERO)))
+        w.leave_if(Binary("and", Binary(">", at, ZERO), Binary("==", one, other)))
+    return Known(None)
 
 
 def shares(low: Any, args: list[Any], type_: t.Type) -> Rows:
@@ -430,6 +402,7 @@ LISTS: dict[Any, Callable[..., Any]] = {
     sum: summed, unpack: unpacked, check_position: in_bounds, "array": as_array,
     "asarray": as_array, "concatenate": concatenated, "stack": stacked,
     stack_adjoint: unstacked, min: extreme("<"), max: extreme(">"),
-    share: shares, sort_order: order, sorted: ascending, unsort: unsorted,
+    share: shares, sum_repeats: summed_repeats, holds_once: held_once, sort_order: order,
+    sorted: ascending, unsort: unsorted,
 }
 """What is written for functions of lists: Python's operators are others there."""

@@ -13,14 +13,17 @@ from typing import Any
 
 from adcompiler.backends.native.array_items import ArrayForm, array_form, put_array
 from adcompiler.backends.native.array_items import made as made_arrays
+from adcompiler.backends.native.held import add_to_held, heap_of, put_held
+from adcompiler.backends.native.held import read as read_held
 from adcompiler.backends.native.indexing import cut
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, KINDS, Assign, Binary, Bind, Body, Choose, Expr, Make, Name, Number,
+    BOOL, FLOAT, INT, KINDS, Assign, Binary, Bind, Body, Choose, Expr, Make, Name, Number,
     Store,
 )
 from adcompiler.backends.native.tapes import constant, is_placeholder
 from adcompiler.backends.native.values import (
-    UNSET, WIDE, Buffer, Cut, Declined, Flattened, Kept, Known, Num, Rows, Several, Slot, zero,
+    UNSET, WIDE, Buffer, Cut, Declined, Flattened, Held, HeldForm, Inner, Kept, Known, Num, Rows,
+    Several, Slot, zero,
 )
 from adcompiler.ir import types as t
 
@@ -40,6 +43,8 @@ def item_form(type_: t.Type) -> Any:
         return ArrayForm(type_.dtype, type_.ndim)
     if isinstance(type_, t.Tuple) and type_.cls is tuple:
         return tuple(map(item_form, type_.items))
+    if isinstance(type_, t.List):  # what is empty so far is mostly to hold floats
+        return HeldForm(FLOAT if isinstance(type_.item, t.Bottom) else item_form(type_.item))
     raise Declined(f"a list of {type_}")
 
 
@@ -51,6 +56,12 @@ def form_of(layout: Any) -> Any:
         return tuple(map(form_of, layout.items))
     if isinstance(layout, (Flattened, Buffer)):
         return array_form(layout)
+    if isinstance(layout, Held):
+        return HeldForm(layout.heap.form)
+    inner = layout.tape.layout if isinstance(layout, (Inner, Kept)) else (
+        layout.layout if isinstance(layout, Rows) else None)
+    if inner is not None:
+        return HeldForm(form_of(inner))
     raise Declined("a list of what is neither numbers nor arrays nor tuples of these")
 
 
@@ -67,6 +78,8 @@ def slots(layout: Any) -> Iterator[Slot]:
         yield layout
     elif isinstance(layout, Flattened):
         yield from (layout.start, *layout.shape)
+    elif isinstance(layout, Held):
+        yield layout.at
     elif layout is not None:
         for inner in layout.items:
             yield from slots(inner)
@@ -82,6 +95,8 @@ def new(low: Any, form: Any, size: Expr, zeros: bool = False) -> Rows:
             if zeros and size != ZERO:
                 raise Declined("a list of arrays of zeros")
             return made_arrays(low, form, size)
+        if isinstance(form, HeldForm):
+            return Held(heap_of(low, form.item), made(INT))
         slot = Slot(low.w.fresh(low.arrays.hint), form, WIDE)
         low.w.write(Make(slot.buffer, (size,), form, zero(form).expr if zeros else None))
         return slot
@@ -103,6 +118,8 @@ def put(low: Any, layout: Any, place: Expr, value: Any, adds: bool = False) -> N
         case Several(parts) if isinstance(value, Several) and len(parts) == len(value.items):
             for part, item in zip(parts, value.items, strict=True):
                 put(low, part, place, item, adds)
+        case Held() if isinstance(value, (Held, Kept, Rows)):
+            (add_to_held if adds else put_held)(low, layout, place, value)
         case Flattened() if not is_nothing(value):
             put_array(low, layout, place, value, adds)
         case _ if adds and is_nothing(value):
@@ -212,6 +229,8 @@ def bound_to(low: Any, hint: str, rows: Rows, layout: Any = None) -> Rows:
             return Several(tuple(map(named, layout.items)))
         if isinstance(layout, Flattened):
             return Flattened(layout.data, named(layout.start), tuple(map(named, layout.shape)))
+        if isinstance(layout, Held):
+            return Held(layout.heap, named(layout.at))
         name = low.w.fresh(hint)
         low.w.write(Bind(name, layout.buffer))
         return Slot(name, layout.dtype, layout.bound)
@@ -250,7 +269,7 @@ def merged(low: Any, hint: str, type_: t.Type, left: tuple[Body, Any],
         for (body, _), one in zip((left, right), rows, strict=True):
             body.rows += [Bind(slot.buffer, given_slot.buffer) for slot, given_slot in
                           zip(layout.items, slots(one.layout), strict=True)]
-        layout = shaped_as(form, iter(layout.items))
+        layout = shaped_as(low, form, iter(layout.items))
     for (body, _), one in zip((left, right), rows, strict=True):
         body.rows.append(Assign(length, one.length))
     return Rows(layout, Name(length))
@@ -262,6 +281,13 @@ def has_arrays(layout: Any) -> bool:
         isinstance(layout, Several) and any(map(has_arrays, layout.items)))
 
 
+def holds(value: Any, *kinds: type) -> bool:
+    """Say whether a value is a list in the layout of which one of these is."""
+    layout = layout_of(value) if isinstance(value, (Rows, Kept)) else value
+    return isinstance(layout, kinds) or (
+        isinstance(layout, Several) and any(holds(one, *kinds) for one in layout.items))
+
+
 def same_storage(layout: Any, other: Any) -> bool:
     """Say whether the arrays in the items of two lists of one form stand in the same buffers."""
     if isinstance(layout, Several):
@@ -269,11 +295,11 @@ def same_storage(layout: Any, other: Any) -> bool:
     return not isinstance(layout, Flattened) or layout.data is other.data
 
 
-def shaped_as(form: Any, given: Iterator[Slot]) -> Any:
+def shaped_as(low: Any, form: Any, given: Iterator[Slot]) -> Any:
     """Return buffers in the structure of an item."""
     if isinstance(form, tuple):
-        return Several(tuple(shaped_as(inner, given) for inner in form))
-    return next(given)
+        return Several(tuple(shaped_as(low, inner, given) for inner in form))
+    return Held(heap_of(low, form.item), next(given)) if isinstance(form, HeldForm) else next(given)
 
 
 # -- what is done with lists ----------------------------------------------------------------------
@@ -355,32 +381,49 @@ def is_in_sight(low: Any, layout: Any) -> None:
         raise Declined("a list is changed in `try` that was made outside of it")
 
 
-def write(low: Any, given: Any, index: Any, value: Any, adds: bool) -> Rows:
+def write(low: Any, given: Any, index: Any, value: Any, adds: bool) -> Any:
     """Write an item of a list, or add to it; slices are only added to."""
+    if isinstance(given, Kept) and given.held is not None:
+        if low.w.attempts:
+            raise Declined("a list in a list is written into in `try`")
+        write_item(low, given.tape.layout, given.start, given.length, index, value, adds)
+        return given.held
     rows: Rows = as_rows(low, given)
-    if isinstance(index, Several) and len(index.items) == 1:
-        (index,) = index.items
-    if isinstance(index, Known) and isinstance(index.value, slice):
-        index = as_cut(low, index.value)
     if rows.layout is None:
         raise Declined("a write into an empty list")
     if isinstance(given, Kept):
         is_in_sight(low, given.tape.layout)
-    if isinstance(index, Several) and isinstance(rows.layout, Flattened):
-        first, *inner = index.items
-        place = low.w.position(first, rows.length)
-        item = low.arrays.copy(item_at(low, rows, place))
-        into = inner[0] if len(inner) == 1 else Several(tuple(inner))
-        put(low, rows.layout, place, low.stored(item, into, value, adds, False))
-        return rows
-    if isinstance(index, Num):
-        put(low, rows.layout, low.w.position(index, rows.length), value, adds)
-        return rows
-    if not isinstance(index, Cut) or not adds:
-        raise Declined("a slice of a list is written")
-    first, step, size = positions(low, index, rows.length)
-    differ(low, size, count_of(value))
-    with low.w.over((size,)) as (at,):
-        place = place_of(low, first, step, at)
-        put(low, rows.layout, place, item_at(low, value, at), True)
+    write_item(low, rows.layout, ZERO, rows.length, index, value, adds)
     return rows
+
+
+def write_item(low: Any, layout: Any, start: Expr, length: Expr, index: Any, value: Any,
+               adds: bool) -> None:
+    """Write an item of a list of a layout, which begins at ``start``, or add to it."""
+    if isinstance(index, Several) and len(index.items) == 1:
+        (index,) = index.items
+    if isinstance(index, Known) and isinstance(index.value, slice):
+        index = as_cut(low, index.value)
+
+    def there(at: Expr) -> Expr:
+        return at if start == ZERO else low.w.assign("at", Binary("+", start, at))
+
+    if isinstance(index, Several) and isinstance(layout, (Flattened, Held)):
+        first, *inner = index.items
+        place = there(low.w.position(first, length))
+        into = inner[0] if len(inner) == 1 else Several(tuple(inner))
+        item = low.tapes.item(layout, place, "item")
+        if isinstance(layout, Held):
+            write(low, read_held(low, item), into, value, adds)
+        else:
+            item = low.arrays.copy(item)
+            put(low, layout, place, low.stored(item, into, value, adds, False))
+    elif isinstance(index, Num):
+        put(low, layout, there(low.w.position(index, length)), value, adds)
+    elif not isinstance(index, Cut) or not adds:
+        raise Declined("a slice of a list is written")
+    else:
+        first, step, size = positions(low, index, length)
+        differ(low, size, count_of(value))
+        with low.w.over((size,)) as (at,):
+            put(low, layout, there(place_of(low, first, step, at)), item_at(low, value, at), True)

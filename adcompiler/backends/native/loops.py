@@ -340,6 +340,14 @@ class ListForm:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldForms:
+    """Lists that are items of one: the output of their lengths, and the form of all their items."""
+
+    lengths: int
+    item: Form
+
+
+@dataclass(frozen=True, slots=True)
 class KeyedForm:
     """A dict, or attributes of an instance; ``of`` is the argument that it is the gradient of."""
 
@@ -348,7 +356,7 @@ class KeyedForm:
     of: int | None
 
 
-Form = int | tuple["Form", ...] | ListForm | KeyedForm | None
+Form = int | tuple["Form", ...] | ListForm | HeldForms | KeyedForm | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from adcompiler.backends.native import lists
 from adcompiler.backends.native.arrays import Arrays
 from adcompiler.backends.native.attempts import Attempts, raised_by, write_raise
 from adcompiler.backends.native.functions import key_in
+from adcompiler.backends.native.held import read as read_held
+from adcompiler.backends.native.held import shared
 from adcompiler.backends.native.indexing import cut, of_list, one_index, read, viewed, write
 from adcompiler.backends.native.islands import Islands
 from adcompiler.backends.native.list_functions import LISTS
@@ -23,15 +25,15 @@ from adcompiler.backends.native.makers import (
     FUNCTIONS, array_of_items, copied, shape_of,
 )
 from adcompiler.backends.native.recursion import Recursion
-from adcompiler.backends.native.scalars import NOTHING, TABLE, product
+from adcompiler.backends.native.scalars import NOTHING, TABLE
 from adcompiler.backends.native.singles import check_precisions, computed_in, concerns, is_weak
-from adcompiler.backends.native.structure import STRUCTURE, key_of, keyed, with_part
+from adcompiler.backends.native.structure import STRUCTURE, attribute, key_of, keyed, with_part
 from adcompiler.backends.native.tapes import Tapes, constant
 from adcompiler.backends.native.uses import (
     makers, read_whole, readers_of, tested, told_apart, used_once,
 )
 from adcompiler.backends.native.values import (
-    LENGTH, UNSET, Backwards, Buffer, Declined, Fused, Kept, Keyed, Known, Num, Record,
+    UNSET, Backwards, Buffer, Declined, Fused, Held, Inner, Kept, Keyed, Known, Num, Record,
     Rows, Several, Span, literal,
 )
 from adcompiler.backends.native.writer import Writer, single
@@ -45,6 +47,7 @@ from adcompiler.ir.visit import count_uses
 from adcompiler.runtime import (
     add_at, apart, check_bound, check_position, evaluated, give_back, own, record, zeros_like,
 )
+from adcompiler.runtime.aliases import holds_once
 from adcompiler.runtime.adjoints.sequences import share
 from adcompiler.runtime.adjoints.joining import concatenate_adjoint, hstack_adjoint
 from adcompiler.typed.callee import Callee
@@ -138,6 +141,8 @@ class Lowering:
             return replace(value, isset=None)
         if isinstance(value, Several):
             return Several(tuple(map(self.ready, value.items)))
+        if isinstance(value, Held):
+            return read_held(self, replace(value, at=self.ready(value.at)))
         if isinstance(value, Record):
             return replace(value, at=self.ready(value.at))
         return value
@@ -187,11 +192,15 @@ class Lowering:
                 self.read(unstar(args[0]))
             case Do(Call(Const(function), args), _) if function is apart:
                 self.told_apart.append(told_apart(args))
+                of_lists = [lists.holds(self.read(unstar(args[3 + i])), Held, Inner)
+                            for i in unstar(args[2]).value]  # type: ignore[union-attr]
+                if any(of_lists):
+                    raise Declined("an argument that holds lists is written into")
             case Do(Call(Const(function), args), _) if function is give_back:
                 self.give_back(*map(unstar, args))
             case Do(Call(Const(function)) as call, origin) if (
                 key_in(TABLE, function) or key_in(STRUCTURE, function)
-                or function is check_position
+                or function in (check_position, holds_once)
             ):
                 self.note(origin)
                 self.call(Var("unused"), call.func, call.args, dict(call.kwargs))
@@ -208,7 +217,7 @@ class Lowering:
         if self.given_back is None:
             raise Declined("an argument is written into, and given back")
         value = self.read(final)
-        if copies and not isinstance(value, (Rows, Kept)):
+        if (copies and not isinstance(value, (Rows, Kept))) or lists.holds(value, Held, Inner):
             raise Declined("an argument that holds arrays is written into")
         self.given_back.append((target, final, value))
         self.values[target] = value  # type: ignore[index]
@@ -282,7 +291,7 @@ class Lowering:
                 return self.item(target, found if isinstance(found, Several) else self.ready(found),
                                  self.value(index))
             case Attribute(obj, name):
-                return self.attribute(self.read(obj), name)
+                return attribute(self, self.read(obj), name)
             case Update():
                 return self.updated(rhs, self.read(rhs.obj))
             case Global(module, path) if module in SETTLED:
@@ -381,7 +390,7 @@ class Lowering:
     def is_of_lists(self, function: Any, given: list[Any]) -> bool:
         """Say whether a call is one that is written for lists."""
         return key_in(LISTS, function) is not None and (
-            function is list or any(isinstance(arg, (Rows, Kept)) for arg in given[:2])
+            function is list or any(isinstance(arg, (Rows, Kept, Held)) for arg in given[:2])
         )
 
     def inlined(self, part: CalleePart | Callee, given: list[Any], kwargs: Any) -> Any:
@@ -413,12 +422,20 @@ class Lowering:
             return obj.items[int(index.expr.value)]
         hint = self.unit.naming.names.get(target, target.name)
         if isinstance(obj, (Rows, Kept)):
-            return lists.read(self, obj, index, hint)
+            found = lists.read(self, obj, index, hint)
+            return found if self.is_passed_through(target) else shared(self, found)
         if isinstance(obj, Span) and isinstance(index, Known) and index.value == BACKWARDS:
             return Backwards(obj)
         if not isinstance(obj, Buffer):
             raise Declined("a subscript of what is no array")
         return read(self, obj, index, hint)
+
+    def is_passed_through(self, target: Var) -> bool:
+        """Say whether nothing is done with an item of a list but to read an item of that."""
+        match self.readers.get(target) if target in self.used_once else None:
+            case Let(rhs=Item(obj)) if obj is target:
+                return True
+        return False
 
     def is_temporary(self, atom: Atom) -> bool:
         """Say whether an array was made by an operation, for one place that reads it."""
@@ -467,26 +484,6 @@ class Lowering:
         write(self, obj, index, value, adds, self.is_temporary(atom))
         return obj
 
-    def attribute(self, obj: Any, name: str) -> Any:
-        """Return ``obj.name``."""
-        if isinstance(obj, Keyed) and obj.is_record:
-            return obj.part(name)
-        if isinstance(obj, (Rows, Kept)):
-            return Known(f"the method {name} of a list")
-        if isinstance(obj, Several):
-            return Known(f"the attribute {name} of what is no array")
-        if not isinstance(obj, Buffer):
-            raise Declined(f"the attribute {name} of what is no array")
-        lengths = [Num(length, "int64", LENGTH) for length in obj.shape]
-        if name == "shape":
-            return Several(tuple(lengths))
-        if name == "T":
-            return self.arrays.turned(obj, tuple(reversed(range(obj.ndim))))
-        if name == "ndim":
-            return literal(obj.ndim)
-        if name == "size" and lengths:
-            return functools.reduce(lambda a, b: product(self.w, a, b), lengths)
-        raise Declined(f"the attribute {name} of an array")
 
 
 def is_integer(type_: t.Type) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from adcompiler.backends.native.held import given as held_given
 from adcompiler.backends.native.lists import item_form, slots
 from adcompiler.backends.native.loops import (
-    ARRAYS, FLOAT, KINDS, SINGLE, Binary, Extent, Leave, Name, Number, Parameter,
+    ARRAYS, FLOAT, INT, KINDS, SINGLE, Binary, Extent, Leave, Name, Number, Parameter,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.printer import DTYPES
@@ -77,6 +78,13 @@ def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list
         if isinstance(type_, t.Tuple):
             return Several(tuple(
                 columns(inner, part, f"{item}[{i}]") for i, inner in enumerate(type_.items)))
+        if isinstance(type_, t.List):
+            here = item.format("item")
+            counts = add(INT, 1, f"np.array([len({here}) for item in {part}], np.int64)")
+            inside = f"[one for item in {part} for one in {here}]"
+            layout = columns(type_.item, inside, "{}")
+            size = Extent(next(iter(slots(layout))).buffer, 0)
+            return held_given(low, item_form(type_.item), counts, Rows(layout, size))
         dtype = item_form(type_)
         of = part if item == "{}" else f"[{item.format('item')} for item in {part}]"
         return Slot(add(dtype, 1, f"np.array({of}, {DTYPES[dtype]})"), dtype, WIDE)
@@ -90,5 +98,7 @@ def is_exact(type_: t.Type) -> bool:
     """Say whether items of a list are numbers of one class, or tuples of such, with any in them."""
     if isinstance(type_, t.Tuple):
         return type_.cls is tuple and bool(type_.items) and all(map(is_exact, type_.items))
+    if isinstance(type_, t.List):
+        return is_exact(type_.item)
     return isinstance(type_, t.Scalar) and type_.exact and (
         type_.kind in KINDS and type_.dtype in (None, KINDS[type_.kind]))

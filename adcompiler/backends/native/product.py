@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.backends.native.copies import without_copies
+from adcompiler.backends.native.held import apart
 from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.islands import Island, text_of
 from adcompiler.backends.native.lists import as_rows, item_form
 from adcompiler.backends.native.loops import (
-    FLOAT, INT, KINDS, SHORT, SINGLE, Apply, Binary, Body, Form, KeyedForm, ListForm,
-    LoopFunction, Number, Output, View,
+    FLOAT, INT, KINDS, SHORT, SINGLE, Apply, Binary, Body, Expr, Form, HeldForms, KeyedForm,
+    ListForm, LoopFunction, Number, Output, View,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.loop_fusion import with_merged_loops
@@ -53,6 +54,8 @@ LIMITING = ("recursion_limit", "stack_room")
 """What modules with functions that call themselves have beside that."""
 WRITING = "put_back"
 """What modules have beside that of which the loops write into arguments."""
+IN_ROWS = "in_rows"
+"""What modules have beside that of which a result is a list of lists."""
 HEAD = f"""import math
 
 import numpy as np
@@ -86,7 +89,7 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, str]:
 def check_names(names: Sequence[str], taken: set[str], function: Function) -> None:
     """Refuse names of arguments that the text of the loops uses itself."""
     taken = {*taken, "done", "np", "float", "int", "bool", "list", "zip", *IMPORTED, *IN_PYTHON,
-             *IN_THREADS, *LIMITING, WRITING}
+             *IN_THREADS, *LIMITING, WRITING, IN_ROWS}
     if len(set(names)) < len(names) or taken & set(names):
         raise Declined("an argument has a name that the loops need", function.origin)
 
@@ -160,7 +163,7 @@ def lowered_with(
     form = forms[0] if len(forms) == 1 else forms
     loops = LoopFunction(
         name, tuple(parameters), rows, tuple(outputs), form, tuple(low.told_apart), back, called)
-    if unit.settings.parallel:
+    if unit.settings.parallel and not low.tapes.heaps:
         loops = in_threads(loops, low)
     return improved(low.w, loops, of_each)
 
@@ -189,6 +192,8 @@ def rest_of_head(*loops: LoopFunction) -> str:
     """
     head = f"from adcompiler.runtime.native import {WRITING}\n" if any(
         one.given_back for one in loops) else ""
+    if any(has_rows(one.form) for one in loops):
+        head += f"from adcompiler.runtime.native import {IN_ROWS}\n"
     if any(one.called for one in loops):
         head += f"from adcompiler.runtime.native import {', '.join(LIMITING)}\n"
     if not any(map(spread_in, loops)):
@@ -268,17 +273,21 @@ def returned_list(low: Lowering, value: Any, type_: t.Type, outputs: list[Output
         raise Declined(f"a result is a {type_}")
     rows = as_rows(low, value, item_form(type_.item))
 
-    def form(layout: Any, item: t.Type) -> Form:
+    def form(layout: Any, item: t.Type, length: Expr) -> Form:
         if isinstance(item, t.Tuple):
-            return tuple(map(form, layout.items, item.items))
+            return tuple(form(*pair, length) for pair in zip(layout.items, item.items, strict=True))
+        if isinstance(item, t.List):
+            counts, inner = apart(low, layout, length)
+            outputs.append(Output(counts, INT, 1))
+            return HeldForms(len(outputs) - 1, form(inner.layout, item.item, inner.length))
         if not isinstance(layout, Slot):
             raise Declined("a result is a list of arrays")
         part = low.w.fresh(layout.buffer)
-        low.w.write(View(part, layout.buffer, Number(0), (rows.length,)))
+        low.w.write(View(part, layout.buffer, Number(0), (length,)))
         outputs.append(Output(part, layout.dtype, 1, getattr(item, "dtype", None) is not None))
         return len(outputs) - 1
 
-    return ListForm(form(rows.layout, type_.item))
+    return ListForm(form(rows.layout, type_.item, rows.length))
 
 
 def items_of(type_: t.Type, count: int) -> list[t.Type]:
@@ -298,6 +307,15 @@ def has_gradient(form: Form) -> bool:
     """Say whether the gradient of a dict or an instance is in a form."""
     return isinstance(form, KeyedForm) or (
         isinstance(form, tuple) and any(map(has_gradient, form)))
+
+
+def has_rows(form: Form) -> bool:
+    """Say whether a list of lists is in a form."""
+    if isinstance(form, KeyedForm):
+        return any(has_rows(one) for _, one in form.parts)
+    if isinstance(form, ListForm):
+        return has_rows(form.item)
+    return isinstance(form, HeldForms) or (isinstance(form, tuple) and any(map(has_rows, form)))
 
 
 def output(low: Lowering, value: Any, type_: t.Type) -> Output:
@@ -449,6 +467,7 @@ def written(form: Form, values: list[str], listed: list[str], names: list[str]) 
         made = f"record({', '.join(f'{key}={one}' for key, one in parts)})" if form.is_record else (
             f"{{{', '.join(f'{key!r}: {one}' for key, one in parts)}}}")
         return made if form.of is None else f"as_gradient({made}, {names[form.of]})"
+    assert isinstance(form, tuple)
     items = [written(one, values, listed, names) for one in form]
     return f"({', '.join(items)}{',' * (len(items) == 1)})"
 
@@ -457,5 +476,7 @@ def written_items(form: Form, listed: list[str]) -> str:
     """Return the text of something that runs over the items of a list."""
     if isinstance(form, int):
         return listed[form]
+    if isinstance(form, HeldForms):
+        return f"in_rows({written_items(form.item, listed)}, {listed[form.lengths]})"
     assert isinstance(form, tuple)
     return f"zip({', '.join(written_items(one, listed) for one in form)})"

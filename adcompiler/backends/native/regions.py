@@ -19,8 +19,8 @@ from adcompiler.backends.native.singles import dtype_of, is_naught, short_of
 from adcompiler.backends.native.sources import Source
 from adcompiler.backends.native.tapes import is_placeholder, tapes_in
 from adcompiler.backends.native.values import (
-    Again, EXACT, Backwards, Buffer, Cut, Declined, Failure, Fused, Kept, Keyed, Known, Num, Rows,
-    Several, Span, Tape,
+    Again, EXACT, Backwards, Buffer, Cut, Declined, Failure, Fused, Held, Kept, Keyed, Known, Num,
+    Rows, Several, Span, Tape,
 )
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, If, Let, Loop, Update, Var, unstar
@@ -87,7 +87,8 @@ class Regions(Merging):
         apart = changed and self.trade_places(node, carried)
         if changed and not apart:
             w.may_share(*names)
-        before = set(self.low.tapes.all)
+        before, grown = set(self.low.tapes.all), low.tapes.grown
+        given = [low.read(atom) for atom in node.iterables]
         outer = w.body
         with w.inside(Body()) as body:
             if node.condition is not None:
@@ -96,11 +97,13 @@ class Regions(Merging):
                 w.write(Break(Unary("not", test)))
                 source = None
             else:
-                source = self.source(node)
+                source = self.source(node, given)
                 outer.rows += source.outside.rows
                 for var, item in zip(node.items, source.items, strict=True):
                     low.values[var] = item
             low.block(node.body)
+            if low.tapes.grown > grown and not all(isinstance(one, Span) for one in given):
+                raise Declined("a list in a list changes its length in a loop over items")
             tapes = self.end(node, carried, before)
         rows = body
         self.marks(node, rows, before, tapes)
@@ -154,7 +157,7 @@ class Regions(Merging):
                 return self.may_lead(value.buffer, roots)
             case Buffer(name):
                 return self.w.root(name) in roots
-            case None | Num() | Known() | Rows() | Kept() | Span() | Cut():
+            case None | Num() | Known() | Rows() | Kept() | Held() | Span() | Cut():
                 return False
         return True
 
@@ -217,6 +220,8 @@ class Regions(Merging):
                     key: part if isinstance(part, Declined) else
                     self.opened(f"{hint}_{key}", types.get(key, t.UNKNOWN), part)
                     for key, part in parts.items()})
+            case Held(heap, at):
+                return Held(heap, self.opened(hint, t.Scalar("int"), at))
             case Buffer():
                 return self.opened_array(hint, init, init)
             case _ if isinstance(type_, t.Unknown) and (
@@ -316,6 +321,8 @@ class Regions(Merging):
                         self.next_value(one, other, pairs, binds)
             case Failure(number):
                 self.next_value(number, failure_number(new), pairs, binds)
+            case Held(heap, at):
+                self.next_value(at, self.as_held(heap, new, self.w.body), pairs, binds)
             case Several(items):
                 if not isinstance(new, Several) or len(new.items) != len(items):
                     raise Declined("a loop carries tuples of different lengths")
@@ -375,9 +382,8 @@ class Regions(Merging):
                 )
         return False
 
-    def source(self, node: Loop) -> Source:
+    def source(self, node: Loop, given: list[Any]) -> Source:
         """Return what a ``for`` runs over, and its items at a position."""
-        given = [self.low.read(atom) for atom in node.iterables]
         down = all(isinstance(one, Backwards) for one in given)
         if down:
             given = [one.of for one in given]

@@ -214,7 +214,7 @@ class SeedLoops:
             alone = self.alone and at == 0
             forms.append(None if alone else returned(low, atom, value, type_, outputs))
             ends.append(len(outputs))
-        if len(forms) != 2 or has_list(forms[1]):
+        if len(forms) != 2 or has_list(forms[1]) or low.tapes.heaps:
             raise Declined("its derivative is no number or array", self.function.origin)
         each.rows[:], outputs = useful(each, low, parameters, outputs)
         kept = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from adcompiler.backends.native.held import shared
 from adcompiler.backends.native.indexing import read
 from adcompiler.backends.native.loops import INT, Binary, Body, Choose, Expr, Name, Number
 from adcompiler.backends.native.values import (
@@ -69,9 +70,9 @@ class Source:
                 return Num(w.named(hint, Binary("+", start.expr, here)), INT, POSITION + LENGTH)
             case Kept(tape, start, _):
                 place = w.named("at", here if start == ZERO else Binary("+", start, here))
-                return low.tapes.item(tape.layout, place, hint)
+                return shared(low, low.tapes.item(tape.layout, place, hint))
             case Rows(layout) if layout is not None:
-                return low.tapes.item(layout, here, hint)
+                return shared(low, low.tapes.item(layout, here, hint))
             case Buffer():
                 return read(low, one, Num(here, INT, LENGTH), hint)
             case Several(items):

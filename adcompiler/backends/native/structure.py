@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from adcompiler.backends.native import lists
 from adcompiler.backends.native.indexing import cut, last_written, read
 from adcompiler.backends.native.list_functions import gradient
 from adcompiler.backends.native.loops import FLOAT, NAUGHT, SHORT, SINGLE, Binary, Number
@@ -15,8 +17,8 @@ from adcompiler.backends.native.reductions import projected, seeded, unstretched
 from adcompiler.backends.native.scalars import TABLE
 from adcompiler.backends.native.sources import lengths_of
 from adcompiler.backends.native.values import (
-    LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Fused, Kept, Keyed, Known, Num, Rows,
-    Several, Span, Together, literal,
+    LENGTH, POSITION, Backwards, Buffer, Cut, Declined, Endless, Fused, Kept, Keyed, Known, Num,
+    Rows, Several, Span, Together, literal,
 )
 from adcompiler.backends.native.writer import Writer, as_double, single
 from adcompiler.ir import types as t
@@ -26,6 +28,7 @@ from adcompiler.runtime import (
     same_extent, same_length, same_shape, same_trailing_shape, seed, unbroadcast, unpack,
 )
 from adcompiler.runtime import last_written as last_written_
+from adcompiler.runtime.containers import positions
 from adcompiler.runtime.adjoints.products import in_space
 from adcompiler.runtime.adjoints.shaping import diagonal_adjoint
 from adcompiler.runtime.structure import add
@@ -77,6 +80,23 @@ def length(low: Any, of: Any) -> Num:
     if isinstance(of, (Kept, Rows)):
         return Num(of.length, "int64", LENGTH)
     raise Declined("the length of what is no array")
+
+
+def taken(low: Any, of: Any, part: Any) -> Span | Backwards:
+    """Return the positions of the items of a sequence that a slice takes."""
+    if isinstance(part, Known) and isinstance(part.value, slice):
+        part = lists.as_cut(low, part.value)
+    if not isinstance(part, Cut):
+        raise Declined("positions of what is no slice")
+    first, step, count = lists.positions(low, part, length(low, of).expr)
+    size = count if abs(step) == 1 else low.w.assign("size", Binary("*", count, Number(abs(step))))
+    near, far = (Num(expr, "int64", 2 * LENGTH) for expr in (first, low.w.assign(
+        "end", Binary("+" if step > 0 else "-", first, size))))
+    if step > 0:
+        return Span(near, far, step)
+    if step < -1:
+        raise Declined("positions of a slice in steps that lead back")
+    return Backwards(Span(after(low.w, far), after(low.w, near)))
 
 
 def together(low: Any, *parts: Any) -> Together:
@@ -298,6 +318,28 @@ def key_of(index: Any) -> Any:
     raise Declined("a key that is computed")
 
 
+def attribute(low: Any, obj: Any, name: str) -> Any:
+    """Return ``obj.name``."""
+    if isinstance(obj, Keyed) and obj.is_record:
+        return obj.part(name)
+    if isinstance(obj, (Rows, Kept)):
+        return Known(f"the method {name} of a list")
+    if isinstance(obj, Several):
+        return Known(f"the attribute {name} of what is no array")
+    if not isinstance(obj, Buffer):
+        raise Declined(f"the attribute {name} of what is no array")
+    lengths = [Num(length, "int64", LENGTH) for length in obj.shape]
+    if name == "shape":
+        return Several(tuple(lengths))
+    if name == "T":
+        return low.arrays.turned(obj, tuple(reversed(range(obj.ndim))))
+    if name == "ndim":
+        return literal(obj.ndim)
+    if name == "size" and lengths:
+        return functools.reduce(lambda a, b: TABLE["multiply"](low.w, a, b), lengths)
+    raise Declined(f"the attribute {name} of an array")
+
+
 STRUCTURE: dict[Any, Callable[..., Any]] = {
     range: span, reversed: backwards, len: length, zip: together, enumerate: counted,
     slice: cut, itertools.count: endless, tuple: as_given, as_gradient: finished,
@@ -305,7 +347,8 @@ STRUCTURE: dict[Any, Callable[..., Any]] = {
     diagonal_adjoint: diagonal_bar, same_length: equal_lengths, check_count: counted_right,
     unpack: unpacked, repack: repacked, paired: copies_in,
     note_value: noted, noted_value: noted_last, add: added,
-    same_extent: equal_extents, same_shape: equal_shapes, same_trailing_shape: equal_ends,
+    positions: taken, same_extent: equal_extents, same_shape: equal_shapes,
+    same_trailing_shape: equal_ends,
     keeps_shape: equal_shapes, in_space: of_three, "broadcast_shapes": stretched_shape,
 }
 """What is written for functions that only arrange."""

@@ -11,8 +11,8 @@ from adcompiler.backends.native.loops import (
     Number, Reserve, Store, View,
 )
 from adcompiler.backends.native.values import (
-    LENGTH, UNSET, WIDE, Backwards, Buffer, Carried, Cut, Declined, Flattened, Inner, Kept, Keyed,
-    Known, Num, Record, Rows, Several, Slot, Span, Tape, literal,
+    LENGTH, UNSET, WIDE, Backwards, Buffer, Carried, Cut, Declined, Flattened, Heap, Held, Inner,
+    Kept, Keyed, Known, Num, Record, Rows, Several, Slot, Span, Tape, literal,
 )
 from adcompiler.backends.native.writer import Writer
 
@@ -20,12 +20,18 @@ ZERO, ONE = Number(0), Number(1)
 
 
 class Tapes:
-    """Makes tapes; ``opening`` are the rows at the start of the function that create them."""
+    """Makes tapes; ``opening`` are the rows at the start of the function that create them.
+
+    ``heaps`` are those of lists in lists by their forms; ``grown`` counts the places where such a
+    list changes its length.
+    """
 
     def __init__(self, w: Writer) -> None:
         self.w = w
         self.opening = Body()
         self.all: list[Tape] = []
+        self.heaps: dict[Any, Heap] = {}
+        self.grown = 0
 
     def tape(self, hint: str, value: Any) -> Tape:
         """Return a new tape for values like ``value``, which a loop's body ends with."""
@@ -55,7 +61,9 @@ class Tapes:
                     key: self.layout(tape, f"{hint}_{key}", part) for key, part in parts.items()})
             case Declined():
                 return value
-            case Kept(inner, _, _):
+            case Held(heap, at):
+                return Held(heap, self.layout(tape, hint, at))
+            case Kept(inner, _, _, None):
                 return Inner(inner, self.slot(tape, f"{hint}_start", INT, LENGTH),
                              self.slot(tape, f"{hint}_length", INT, LENGTH))
             case Rows(items) if items is not None:
@@ -114,6 +122,8 @@ class Tapes:
                 if layout.isset is not None:
                     flag = Number(True) if value.isset is None else value.isset
                     self.w.write(Store(layout.isset.buffer, (Name(tape.top),), flag))
+            case Held(_, slot), Held(_, at):
+                self.put(tape, slot, at)
             case Several(slots), Several(items):
                 for slot, item in zip(slots, items, strict=True):
                     self.put(tape, slot, item)
@@ -173,6 +183,8 @@ class Tapes:
                 if flag is not None:
                     isset = w.assign(flag.buffer, Element(flag.buffer, (position,)))
                 return Num(w.assign(hint, Element(buffer, (position,))), dtype, bound, isset)
+            case Held(heap, slot):
+                return Held(heap, self.item(slot, position, hint))
             case Several(slots):
                 return Several(tuple(self.item(slot, position, hint) for slot in slots))
             case Record(of, slot, slots):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from adcompiler.backends.native.copies import without_copies, without_last_copies
 from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.loops import (
-    FLOAT, Assign, Binary, Body, Element, Expr, Extent, Form, KeyedForm, Leave, ListForm,
-    LoopFunction, Make, Name, Number, Output, Parameter, Row, Store, rows_of,
+    FLOAT, Assign, Binary, Body, Element, Expr, Extent, Form, HeldForms, KeyedForm, Leave,
+    ListForm, LoopFunction, Make, Name, Number, Output, Parameter, Row, Store, rows_of,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.parameters import limits, parameters_of
@@ -77,7 +77,7 @@ class SeedsTogether:
             for at, atom in enumerate(function.body.yields)
         ]
         value = 0 if self.sweep is not None else len(leaves_of(forms[0]))
-        if any(map(has_list, forms[self.sweep is None :])):
+        if any(map(has_list, forms[self.sweep is None :])) or low.tapes.heaps:
             raise Declined("its derivative is no number or array", function.origin)
         w.body.rows[:], outputs[:] = useful(w.body, low, parameters, outputs)
         tapes = [row.name for row in low.tapes.opening.rows if isinstance(row, Make)]
@@ -174,5 +174,7 @@ def leaves_of(form: Form) -> list[int]:
         return [] if form is None else [form]
     if isinstance(form, KeyedForm):
         return [at for _, part in form.parts for at in leaves_of(part)]
+    if isinstance(form, HeldForms):
+        return [form.lengths, *leaves_of(form.item)]
     parts = (form.item,) if isinstance(form, ListForm) else form
     return [at for part in parts for at in leaves_of(part)]

@@ -204,11 +204,15 @@ class Tape:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A list that a loop collected: so many items of its tape, from ``start`` on."""
+    """A list that a loop collected: so many items of its tape, from ``start`` on.
+
+    Or one that stands in another list, which is ``held`` there, as it is now.
+    """
 
     tape: Tape
     start: Expr
     length: Expr
+    held: Held | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +225,38 @@ class Rows:
 
     layout: Any
     length: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class HeldForm:
+    """The form of items that are lists, of items of a form."""
+
+    item: Any
+
+
+@dataclass(eq=False, slots=True)
+class Heap:
+    """All lists of one form that stand in lists, each known by its number.
+
+    ``objects`` has where the items of each one begin, how many there are, and whether more than one
+    place holds it; ``data`` has the items.
+    """
+
+    form: Any
+    objects: Tape
+    data: Tape
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A list that stands in another one: its number. In a layout that is a slot.
+
+    Nobody else holds one that is ``new``.
+    """
+
+    heap: Heap
+    at: Any
+    new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
