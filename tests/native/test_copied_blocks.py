@@ -194,12 +194,11 @@ def test_fewer_copies_change_nothing(seeds: range) -> None:
     for seed in seeds:
         maker = Maker(seed)
         before = maker.function()
-        copied = without_copies(maker.w, before.body, GIVEN, before.outputs)
-        placed = with_pieces_in_place(maker.w, copied, GIVEN, before.outputs)
-        fewer += makes_of(copied) < makes_of(before.body)
+        copied = without_copies(maker.w, before)
+        placed = with_pieces_in_place(maker.w, copied)
+        fewer += makes_of(copied.body) < makes_of(before.body)
         joined += placed is not copied
         row = np.random.default_rng(seed).normal(size=24)
         for x, n in itertools.product((row, row[::2], row[::-1]), (4, 5, 8)):
-            assert run(before, x, n) == run(
-                LoopFunction("block", GIVEN, placed, before.outputs, before.form), x, n), seed
+            assert run(before, x, n) == run(placed, x, n), seed
     assert fewer > len(seeds) // 2 and joined > len(seeds) // 8

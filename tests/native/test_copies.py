@@ -171,10 +171,13 @@ PIECES: dict[str, tuple[list[Row], bool]] = {
 }
 
 
+def block(body: Body) -> LoopFunction:
+    return LoopFunction("block", GIVEN, body, (Output(Name("s"), FLOAT),), 0)
+
+
 def run(body: Body, x: Any) -> Any:
-    outputs = (Output(Name("s"), FLOAT),)
     names: dict[str, Any] = {"np": np, "compiled": lambda found: found}
-    exec(printed(LoopFunction("block", GIVEN, body, outputs, 0), "Run a block."), names)
+    exec(printed(block(body), "Run a block."), names)
     return names["block"](x, len(x))
 
 
@@ -183,7 +186,7 @@ def test_copies_are_left_out_where_nothing_tells(name: str) -> None:
     rows, changes = COPIES[name]
     w = Writer()
     body = Body([Assign("s", Number(0.5)), *rows])
-    found = without_copies(w, body, GIVEN, (Output(Name("s"), FLOAT),))
+    found = without_copies(w, block(body)).body
     x = np.linspace(1.0, 2.0, 5)
     assert run(found, x) == run(body, x)
     assert (found != body) == changes
@@ -193,7 +196,7 @@ def test_copies_are_left_out_where_nothing_tells(name: str) -> None:
 def test_arrays_are_parts_where_nothing_tells(name: str) -> None:
     rows, changes = PIECES[name]
     body = Body([Assign("s", Number(0.5)), *rows])
-    found = with_pieces_in_place(Writer(), body, GIVEN, (Output(Name("s"), FLOAT),))
+    found = with_pieces_in_place(Writer(), block(body)).body
     x = np.linspace(1.0, 2.0, 5)
     assert run(found, x) == run(body, x)
     assert (found != body) == changes

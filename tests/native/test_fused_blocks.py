@@ -162,9 +162,7 @@ def test_bits_stay(start: int) -> None:
     for seed in range(start, start + 30):
         maker = Maker(seed)
         function = maker.function()
-        merged = with_merged_loops(maker.w, function)
-        other = LoopFunction(function.name, function.parameters, merged, function.outputs,
-                             function.form)
+        other = with_merged_loops(maker.w, function)
         fewer += printed(other, "").count("for ") != printed(function, "").count("for ")
         for n in (3, 4, 5, 9):
             x = np.random.default_rng(n).normal(size=n)
@@ -245,8 +243,7 @@ def test_blocks_do_the_same(name: str) -> None:
             maker.w.may_share(row.name, row.buffer)
     function = LoopFunction(function.name, function.parameters, Body(rows), function.outputs,
                             function.form)
-    merged = LoopFunction(function.name, function.parameters, with_merged_loops(
-        maker.w, function), function.outputs, function.form)
+    merged = with_merged_loops(maker.w, function)
     for n in (5, 6, 11):
         x = np.random.default_rng(n).normal(size=n)
         assert bits(run(merged, x)) == bits(run(function, x))
@@ -262,6 +259,6 @@ def test_what_costs_little_is_computed_again() -> None:
         for row in rows_of(function.body):
             if isinstance(row, Part):
                 maker.w.may_share(row.name, row.buffer)
-        made = [row.name for row in rows_of(with_merged_loops(maker.w, function))
+        made = [row.name for row in rows_of(with_merged_loops(maker.w, function).body)
                 if isinstance(row, Make)]
         assert ("d" in made) is is_kept, name

@@ -230,8 +230,7 @@ def test_bits_stay(start: int) -> None:
         rows_only += any(axes.get(name, 0) < ndim for name, ndim in axes_of(function).items())
         others = [together]
         for one in (function, together):
-            body = with_tight_loops(maker.w, with_merged_loops(maker.w, one))
-            others.append(LoopFunction(one.name, one.parameters, body, one.outputs, one.form))
+            others.append(with_tight_loops(maker.w, with_merged_loops(maker.w, one)))
         for shape in maker.r.sample(SIZES, 3):
             x = np.random.default_rng(seed).normal(size=shape)
             wanted = run(function, x)

@@ -14,25 +14,23 @@ from dataclasses import replace
 from itertools import pairwise
 
 from adcompiler.backends.native.loops import (
-    Bind, Body, Element, Extent, Flat, For, Forever, Make, Name, Note, Number, Output, Parameter,
-    Row, Store, View, When, rows_of,
+    Bind, Body, Element, Extent, Flat, For, LoopFunction, Make, Name, Note, Number, Output, Row,
+    Store, View, blocks_in, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by, names_in, read_by
-from adcompiler.backends.native.sharing import Sharing, length_of
+from adcompiler.backends.native.sharing import Sharing
 from adcompiler.backends.native.unused import roots_of
 from adcompiler.backends.native.writer import Writer
 
 ZERO = Number(0)
 
 
-def without_copies(
-    w: Writer, body: Body, parameters: Iterable[Parameter], outputs: Iterable[Output]
-) -> Body:
-    """Return statements without copies that may be the array itself, or a view of it."""
-    if not any(is_copy(made, loop) for rows in blocks_of(body)
+def without_copies(w: Writer, function: LoopFunction) -> LoopFunction:
+    """Return a function without copies that may be the array itself, or a view of it."""
+    if not any(is_copy(made, loop) for rows in blocks_of(function.body)
                for made, loop in pairwise(rows)):
-        return body
-    return Copies(w, Sharing(w, body, parameters, outputs)).block(body, 0)[0]
+        return function
+    return replace(function, body=Copies(w, Sharing(w, function)).block(function.body))
 
 
 def without_last_copies(
@@ -92,12 +90,8 @@ def blocks_of(body: Body) -> Iterable[list[Row]]:
     """Yield the statements of each block."""
     yield body.rows
     for row in rows_of(body):
-        match row:
-            case When(_, then, orelse):
-                yield then.rows
-                yield orelse.rows
-            case For(body=inner) | Forever(inner):
-                yield inner.rows
+        for block in blocks_in(row):
+            yield block.rows
 
 
 def is_copy(made: Row, loop: Row) -> bool:
@@ -113,15 +107,10 @@ class Copies:
         self.w = w
         self.sharing = sharing
 
-    def block(self, body: Body, at: int) -> tuple[Body, int]:
-        """Return a block, which begins with the statement ``at``, and the number behind it."""
-        rows: list[Row] = []
-        starts: list[int] = []
-        for row in body.rows:
-            starts.append(at)
-            row, at = self.inner(row, at)
-            rows.append(row)
-        ends = [*starts[1:], at]
+    def block(self, body: Body) -> Body:
+        """Return a block, which begins with the next statement."""
+        rows, starts = self.sharing.numbered(body, self.block)
+        ends = starts[1:]
         made: dict[str, tuple[Make, int]] = {}
         for i, row in enumerate(rows):
             if not isinstance(row, Make) or self.sharing.counts[row.name] > 1:
@@ -139,22 +128,7 @@ class Copies:
                     self.w.may_share(row.name, of)
                     continue
             made[row.name] = row, starts[i]
-        return Body([row for row in rows if row != Note("")]), at
-
-    def inner(self, row: Row, at: int) -> tuple[Row, int]:
-        """Return a statement with the blocks in it rewritten, and the number behind it."""
-        match row:
-            case When(test, then, orelse):
-                then, at = self.block(then, at + 1)
-                orelse, at = self.block(orelse, at)
-                return When(test, then, orelse), at
-            case For(body=inner):
-                inner, at = self.block(inner, at + 1)
-                return replace(row, body=inner), at
-            case Forever(inner):
-                inner, at = self.block(inner, at + 1)
-                return Forever(inner), at
-        return row, at + length_of(row)
+        return Body([row for row in rows if row != Note("")])
 
     def is_dead(
         self, copy: Make, of: str, made: dict[str, tuple[Make, int]], end: int

@@ -12,17 +12,19 @@ from dataclasses import replace
 from adcompiler.backends.native.bounds import with_tests_in_front
 from adcompiler.backends.native.flattening import flattened
 from adcompiler.backends.native.loops import (
-    FLOAT, Apply, Assign, Binary, Bind, Body, Expr, Extent, Flat, For, Forever, Leave, Make, Name,
-    Number, Part, Row, Spread, Turn, Unary, View, When, rows_of,
+    FLOAT, Apply, Assign, Binary, Bind, Body, Expr, Extent, Flat, For, Forever, Leave,
+    LoopFunction, Make, Name, Number, Part, Row, Spread, Turn, Unary, View, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by, has_break, read_by
+from adcompiler.backends.native.rewriting import with_blocks, with_rows
 from adcompiler.backends.native.rolling import in_parts
 from adcompiler.backends.native.windows import Arrays, windows_of
 from adcompiler.backends.native.writer import Writer
 
 
-def with_tight_loops(w: Writer, body: Body) -> Body:
-    """Return statements with what is said above done to the innermost loops among them."""
+def with_tight_loops(w: Writer, function: LoopFunction) -> LoopFunction:
+    """Return a function with what is said above done to the innermost loops of it."""
+    body = function.body
     assigned: dict[str, int] = {}
     turned: set[str] = set()
     for row in rows_of(body):
@@ -36,7 +38,7 @@ def with_tight_loops(w: Writer, body: Body) -> Body:
         changing := frozenset(name for name, count in assigned.items() if count > 1),
         changing | turned,
     )
-    return tightened(w, body, arrays)
+    return replace(function, body=tightened(w, body, arrays))
 
 
 def tightened(w: Writer, body: Body, arrays: Arrays) -> Body:
@@ -48,12 +50,6 @@ def tightened(w: Writer, body: Body, arrays: Arrays) -> Body:
     rows: list[Row] = []
     for row in body.rows:
         match row:
-            case When(test, then, orelse):
-                rows.append(When(test, inner(then), inner(orelse)))
-            case Forever(block):
-                rows.append(Forever(inner(block)))
-            case Spread(function):
-                rows.append(replace(row, function=replace(function, body=inner(function.body))))
             case For() if row.visits and len(found := flattened(w, row, arrays.in_order)) > 1:
                 rows += tightened(w, Body(found), arrays).rows
             case For():
@@ -63,7 +59,7 @@ def tightened(w: Writer, body: Body, arrays: Arrays) -> Body:
                 front, row = with_tests_in_front(w, row, arrays.changing)
                 rows += [*front, *(tight(w, row, arrays) if is_innermost(row) else [row])]
             case _:
-                rows.append(row)
+                rows.append(with_blocks(row, inner))
     return Body(rows)
 
 
@@ -138,13 +134,6 @@ def is_of_floats(test: Expr) -> bool:
 
 def noted(body: Body, flag: str) -> Body:
     """Return statements that note in a flag that a test holds, where they left."""
-    rows: list[Row] = []
-    for row in body.rows:
-        match row:
-            case Leave(test) if test is not None:
-                rows.append(Assign(flag, Binary("|", Name(flag), test)))
-            case When(test, then, orelse):
-                rows.append(When(test, noted(then, flag), noted(orelse, flag)))
-            case _:
-                rows.append(row)
-    return Body(rows)
+    return with_rows(body, lambda row: [
+        Assign(flag, Binary("|", Name(flag), row.test))
+        if isinstance(row, Leave) and row.test is not None else row])

@@ -18,11 +18,13 @@ from adcompiler.backends.native.element_loops import (
 from adcompiler.backends.native.gathering import gathered
 from adcompiler.backends.native.loops import (
     Assign, Body, Break, Element, Expr, For, Forever, LoopFunction, Make, Name,
-    Number, Row, Spread, Store, Use, When, rows_of,
+    Number, Row, Spread, Store, Use, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by, elements_of, read_by
-from adcompiler.backends.native.unused import ALIASES, Needed, without_unused
-from adcompiler.backends.native.rewriting import with_elements, with_exprs, with_names
+from adcompiler.backends.native.unused import ALIASES, all_needed
+from adcompiler.backends.native.rewriting import (
+    with_blocks, with_elements, with_exprs, with_names,
+)
 from adcompiler.backends.native.writer import Writer
 
 MOST_PAIRS = 8
@@ -30,15 +32,14 @@ MOST_PAIRS = 8
 whether these overlap (LLVM's ``runtime-memory-check-threshold``)."""
 
 
-def with_merged_loops(w: Writer, function: LoopFunction) -> Body:
-    """Return the statements of a function with its loops over arrays merged.
+def with_merged_loops(w: Writer, function: LoopFunction) -> LoopFunction:
+    """Return a function with its loops over arrays merged.
 
     Without arrays that are read no more: helpers are called all the same, as they may raise.
     """
     counts: Counter[str | None] = Counter(map(bound_by, rows_of(function.body)))
     body = LoopFusion(w, counts, readers_in(function)).body(function.body)
-    visible = [parameter.name for parameter in function.parameters]
-    return without_unused(body, Needed(body, visible, function.outputs, calls=True))
+    return all_needed(replace(function, body=body))
 
 
 def readers_in(function: LoopFunction) -> Counter[str]:
@@ -65,15 +66,8 @@ def in_blocks(
     rows: list[Row] = []
     block: list[Row] = []
     for row in body.rows:
-        match row:
-            case For() if nest_of(row) is None:
-                row = replace(row, body=inner(row.body))
-            case When(test, then, orelse):
-                row = When(test, inner(then), inner(orelse))
-            case Forever(forever):
-                row = Forever(inner(forever))
-            case Spread(function):
-                row = replace(row, function=replace(function, body=inner(function.body)))
+        if nest_of(row) is None:
+            row = with_blocks(row, inner)
         if ends_block(row, counts) or any(map(ends_too, rows_of(Body([row])))):
             rows += [*straight(block), row]
             block = []

@@ -398,11 +398,17 @@ def rows_of(body: Body) -> Iterator[Row]:
     """Yield every statement of a body, inner ones after what holds them."""
     for row in body.rows:
         yield row
-        match row:
-            case When(_, then, orelse):
-                yield from rows_of(then)
-                yield from rows_of(orelse)
-            case For(body=inner) | Forever(inner):
-                yield from rows_of(inner)
-            case Spread(function):
-                yield from rows_of(function.body)
+        for block in blocks_in(row):
+            yield from rows_of(block)
+
+
+def blocks_in(row: Row) -> tuple[Body, ...]:
+    """Return the blocks in a statement."""
+    match row:
+        case When(_, then, orelse):
+            return (then, orelse)
+        case For(body=inner) | Forever(inner):
+            return (inner,)
+        case Spread(function):
+            return (function.body,)
+    return ()

@@ -19,6 +19,7 @@ from adcompiler.backends.native.loops import (
     When, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by, is_worth_it, read_by
+from adcompiler.backends.native.rewriting import with_blocks, with_rows
 from adcompiler.backends.native.values import LENGTH
 from adcompiler.backends.native.writer import Writer
 
@@ -49,10 +50,8 @@ class Spreader:
                 case Note(text):
                     self.place = text.split("  ")[0]
                     found.append(row)
-                case When(test, then, orelse):
-                    found.append(When(test, Body(self.rows(then)), Body(self.rows(orelse))))
-                case Forever(inner):
-                    found.append(Forever(Body(self.rows(inner))))
+                case When() | Forever():
+                    found.append(with_blocks(row, lambda block: Body(self.rows(block))))
                 case For() if is_worth_it(row):
                     found += self.loop(row)
                 case _:
@@ -195,18 +194,5 @@ def plus_less(a: Expr, b: Expr) -> Expr:
 
 def without_room(body: Body, buffers: set[str]) -> list[Row]:
     """Return statements without those that make room in some buffers."""
-    found: list[Row] = []
-    for row in body.rows:
-        match row:
-            case Reserve(buffer) if buffer in buffers:
-                continue
-            case When(test, then, orelse):
-                found.append(When(test, Body(without_room(then, buffers)),
-                                  Body(without_room(orelse, buffers))))
-            case For(body=inner):
-                found.append(replace(row, body=Body(without_room(inner, buffers))))
-            case Forever(inner):
-                found.append(Forever(Body(without_room(inner, buffers))))
-            case _:
-                found.append(row)
-    return found
+    return with_rows(
+        body, lambda row: [] if isinstance(row, Reserve) and row.buffer in buffers else [row]).rows

@@ -12,12 +12,12 @@ from dataclasses import replace
 
 from adcompiler.backends.native.element_loops import FARTHEST, Nest, nest_of
 from adcompiler.backends.native.loops import (
-    Assign, Binary, Bind, Body, Break, Element, Expr, Extent, Flat, For, Forever, Leave, Make, Name,
-    Note, Number, Output, Parameter, Row, Spread, Store, View, When, children, rows_of,
+    Assign, Binary, Bind, Body, Break, Element, Expr, Extent, Flat, Forever, Leave,
+    LoopFunction, Make, Name, Note, Number, Row, Spread, Store, View, children, rows_of,
 )
 from adcompiler.backends.native.reading import names_in, read_by
-from adcompiler.backends.native.sharing import Sharing, length_of
-from adcompiler.backends.native.unused import Needed, source_of, without_unused
+from adcompiler.backends.native.sharing import Sharing
+from adcompiler.backends.native.unused import all_needed, source_of
 from adcompiler.backends.native.writer import Writer
 from adcompiler.structs import dataclass
 
@@ -29,16 +29,11 @@ Sum = Counter[tuple[Expr, ...]]
 """A sum of products of lengths: how often each product is in it."""
 
 
-def with_pieces_in_place(
-    w: Writer, body: Body, parameters: Sequence[Parameter], outputs: Sequence[Output]
-) -> Body:
-    """Return statements that compute arrays which are only joined where they end up."""
-    pieces = Pieces(w, Sharing(w, body, parameters, outputs), body)
-    found, _ = pieces.block(body, 0)
-    if not pieces.found:
-        return body
-    visible = [one.name for one in parameters]
-    return without_unused(found, Needed(found, visible, outputs, calls=True))
+def with_pieces_in_place(w: Writer, function: LoopFunction) -> LoopFunction:
+    """Return a function that computes arrays which are only joined where they end up."""
+    pieces = Pieces(w, Sharing(w, function), function.body)
+    found = pieces.block(function.body)
+    return all_needed(replace(function, body=found)) if pieces.found else function
 
 
 @dataclass(frozen=True)
@@ -125,27 +120,9 @@ class Pieces:
 
     # -- statements ----------------------------------------------------------------------------
 
-    def block(self, body: Body, at: int) -> tuple[Body, int]:
-        """Return a block, which begins with the statement ``at``, and the number behind it."""
-        rows: list[Row] = []
-        starts: list[int] = []
-        for row in body.rows:
-            starts.append(at)
-            match row:
-                case When(test, then, orelse):
-                    then, at = self.block(then, at + 1)
-                    orelse, at = self.block(orelse, at)
-                    row = When(test, then, orelse)
-                case For(body=inner):
-                    inner, at = self.block(inner, at + 1)
-                    row = replace(row, body=inner)
-                case Forever(inner):
-                    inner, at = self.block(inner, at + 1)
-                    row = Forever(inner)
-                case _:
-                    at += length_of(row)
-            rows.append(row)
-        starts.append(at)
+    def block(self, body: Body) -> Body:
+        """Return a block, which begins with the next statement."""
+        rows, starts = self.sharing.numbered(body, self.block)
         makes = {row.name: i for i, row in enumerate(rows)
                  if isinstance(row, Make) and self.sharing.counts[row.name] == 1}
         front: dict[int, list[Row]] = {}
@@ -167,7 +144,7 @@ class Pieces:
                 self.sharing.join(piece.make.name, name)
                 self.w.may_share(piece.make.name, name)
         found = [one for i, row in enumerate(rows) for one in (*front.get(i, []), row)]
-        return Body([row for row in found if row != Note("")]), at
+        return Body([row for row in found if row != Note("")])
 
     def pieces_of(
         self, whole: Make, i: int, rows: Sequence[Row], starts: Sequence[int],

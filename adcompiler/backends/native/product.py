@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from adcompiler.backends.native.copies import without_copies
 from adcompiler.backends.native.held import apart
-from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.islands import Island, text_of
 from adcompiler.backends.native.lists import as_rows, item_form
 from adcompiler.backends.native.loops import (
@@ -16,21 +13,18 @@ from adcompiler.backends.native.loops import (
     ListForm, LoopFunction, Number, Output, View,
 )
 from adcompiler.backends.native.lowering import Lowering
-from adcompiler.backends.native.loop_fusion import with_merged_loops
 from adcompiler.backends.native.outside import Outside, given_outside
 from adcompiler.backends.native.parallel import spread
 from adcompiler.backends.native.parameters import is_exact, limits, parameters_of
-from adcompiler.backends.native.pieces import with_pieces_in_place
+from adcompiler.backends.native.passes import WHOLE, improved
 from adcompiler.backends.native.printer import printed, spread_in
 from adcompiler.backends.native.recursion import LIMITS, Recursion
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
-from adcompiler.backends.native.row_fusion import with_rows_together
 from adcompiler.backends.native.singles import dtype_of
-from adcompiler.backends.native.turned import with_turned_products
 from adcompiler.backends.native.values import (
     Again, Buffer, Declined, Kept, Keyed, Known, Num, Rows, Several, Slot,
 )
-from adcompiler.backends.native.writer import Writer, as_double
+from adcompiler.backends.native.writer import as_double
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Function, Let, Pack, Var, unstar
 from adcompiler.ir.visit import used
@@ -165,17 +159,7 @@ def lowered_with(
         name, tuple(parameters), rows, tuple(outputs), form, tuple(low.told_apart), back, called)
     if unit.settings.parallel and not low.tapes.heaps:
         loops = in_threads(loops, low)
-    return improved(low.w, loops, of_each)
-
-
-def improved(w: Writer, loops: LoopFunction, of_each: bool) -> LoopFunction:
-    """Return loops with fewer copies, passes over arrays, and tests."""
-    given, outputs = loops.parameters, loops.outputs
-    loops = replace(loops, body=without_copies(w, loops.body, given, outputs))
-    if of_each:
-        loops = with_turned_products(with_rows_together(w, loops))
-    placed = with_pieces_in_place(w, with_merged_loops(w, loops), given, outputs)
-    return replace(loops, body=with_tight_loops(w, placed))
+    return improved(low.w, loops, WHOLE, of_each)
 
 
 def in_threads(loops: LoopFunction, low: Lowering) -> LoopFunction:

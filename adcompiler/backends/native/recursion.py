@@ -14,13 +14,12 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from adcompiler.backends.native.innermost import with_tight_loops
-from adcompiler.backends.native.loop_fusion import with_merged_loops
 from adcompiler.backends.native.loops import (
     FLOAT, INT, KINDS, Assign, Binary, Body, Break, Element, Expr, Extent, Forever, Leave,
     LoopFunction, Make, Name, Number, Output, Parameter, Part, Reserve, Row, Store, Unary, Use,
     rows_of,
 )
+from adcompiler.backends.native.passes import RECURSIVE, improved
 from adcompiler.backends.native.reading import bound_by
 from adcompiler.backends.native.records import (
     FLOATS_TOP, INTS_TOP, SHORT, STATES, Buffers, Layout, Records, layout_of,
@@ -244,8 +243,8 @@ class Recursion:
             raise Declined(f"`{function.name}` writes into arguments that may share storage")
         opening, filled = with_room(inner.tapes.opening, w.body)
         w.body.rows[:] = with_rooms_ahead(Body(opening + filled)).rows
-        loops = LoopFunction(called.name, tuple(parameters), w.body, tuple(outputs.found), None)
-        return replace(loops, body=with_tight_loops(w, with_merged_loops(w, loops)))
+        return improved(w, LoopFunction(
+            called.name, tuple(parameters), w.body, tuple(outputs.found), None), RECURSIVE)
 
     def head(
         self, inner: Lowering, called: Called, parameters: list[Parameter]

@@ -12,6 +12,7 @@ from adcompiler.backends.native.loops import (
     Reserve, Row, Spread, Store, Turn, Use, View, When, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by
+from adcompiler.backends.native.rewriting import with_blocks
 
 ZERO = Number(0)
 
@@ -77,13 +78,11 @@ def reusing(body: Body, passing: set[str], front: list[Row] | None = None) -> Bo
                 before: list[Row] = [] if front is None else front
                 inner = replace(row, body=reusing(row.body, passing, before))
                 rows += [*before, inner] if front is None else [inner]
-            case When(test, then, orelse):
-                rows.append(When(test, *(reusing(one, passing, front) for one in (then, orelse))))
             case Make(name) if front is not None and name in passing:
                 front.append(Make(name, (ZERO,) * len(row.shape), row.dtype))
                 rows += made_again(row)
             case _:
-                rows.append(row)
+                rows.append(with_blocks(row, lambda one: reusing(one, passing, front)))
     return Body(rows)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from adcompiler.backends.native.loops import (
-    Apply, Assign, Binary, Body, Choose, Element, Expr, Flat, For, Leave, Name, Row, Store,
-    Unary, Use, When,
+    Apply, Assign, Binary, Body, Choose, Element, Expr, Flat, For, Forever, Leave, Name, Row,
+    Spread, Store, Unary, Use, When,
 )
 
 
@@ -48,8 +48,29 @@ def with_names(expr: Expr, numbers: Mapping[str, Expr]) -> Expr:
         expr, lambda one: numbers.get(one.name, one) if isinstance(one, Name) else one)
 
 
+def with_blocks(row: Row, change: Callable[[Body], Body]) -> Row:
+    """Return a statement with what ``change`` makes of the blocks in it."""
+    match row:
+        case When(test, then, orelse):
+            return When(test, change(then), change(orelse))
+        case For() | Forever():
+            return replace(row, body=change(row.body))
+        case Spread(function):
+            return replace(row, function=replace(function, body=change(function.body)))
+    return row
+
+
+def with_rows(body: Body, change: Callable[[Row], Iterable[Row]]) -> Body:
+    """Return a block with what ``change`` makes of its statements, of those inside of one first."""
+
+    def inner(block: Body) -> Body:
+        return with_rows(block, change)
+
+    return Body([new for row in body.rows for new in change(with_blocks(row, inner))])
+
+
 def with_exprs(row: Row, new: Callable[[Expr], Expr]) -> Row:
-    """Return a statement of a loop with what ``new`` makes of the expressions in it."""
+    """Return a statement with what ``new`` makes of the expressions in it, and in those inside."""
     match row:
         case Assign(name, value):
             return Assign(name, new(value))
@@ -57,28 +78,17 @@ def with_exprs(row: Row, new: Callable[[Expr], Expr]) -> Row:
             return Store(buffer, tuple(map(new, indices)), new(value), adds)
         case Leave(test, raises) if test is not None:
             return Leave(new(test), raises)
-        case When(test, then, orelse):
-            return When(new(test), *(
-                Body([with_exprs(one, new) for one in part.rows]) for part in (then, orelse)))
-    return row
-
-
-def with_exprs_inside(row: Row, new: Callable[[Expr], Expr]) -> Row:
-    """Return a statement with what ``new`` makes of the expressions in it, and in those inside."""
-    match row:
-        case For(_, start, stop, body):
-            return replace(row, start=new(start), stop=new(stop), body=Body(
-                [with_exprs_inside(one, new) for one in body.rows]))
-        case When(test, then, orelse):
-            return When(new(test), *(
-                Body([with_exprs_inside(one, new) for one in part.rows])
-                for part in (then, orelse)))
-        case Use(name, helper, args):
-            return Use(name, helper, tuple(
+        case Use(args=args):
+            return replace(row, args=tuple(
                 arg if isinstance(arg, (str, Flat)) else new(arg) for arg in args))
-    return with_exprs(row, new)
+        case For(_, start, stop):
+            row = replace(row, start=new(start), stop=new(stop))
+        case When(test):
+            row = replace(row, test=new(test))
+    return with_blocks(row, lambda block: Body([with_exprs(one, new) for one in block.rows]))
 
 
 __all__ = [
-    "replaced", "with_children", "with_elements", "with_exprs", "with_exprs_inside", "with_names",
+    "replaced", "with_blocks", "with_children", "with_elements", "with_exprs", "with_names",
+    "with_rows",
 ]

@@ -9,8 +9,9 @@ from collections import Counter
 from dataclasses import replace
 
 from adcompiler.backends.native.loops import (
-    Assign, Binary, Body, Expr, For, Forever, Make, Name, Number, Reserve, Row, When, rows_of,
+    Assign, Binary, Body, Expr, For, Make, Name, Number, Reserve, Row, rows_of,
 )
+from adcompiler.backends.native.rewriting import with_blocks
 
 ZERO = Number(0)
 ROOM = Number(64)
@@ -62,10 +63,6 @@ def with_rooms_ahead(body: Body, left: tuple[Expr, ...] = ()) -> Body:
             case For(name, start, stop, inner, down):
                 yet = Binary("-", Name(name), start) if down else Binary("-", stop, Name(name))
                 rows.append(replace(row, body=with_rooms_ahead(inner, (*left, yet))))
-            case When(test, then, orelse):
-                rows.append(When(test, with_rooms_ahead(then), with_rooms_ahead(orelse)))
-            case Forever(inner):
-                rows.append(Forever(with_rooms_ahead(inner)))
             case _:
-                rows.append(row)
+                rows.append(with_blocks(row, with_rooms_ahead))
     return Body(rows)

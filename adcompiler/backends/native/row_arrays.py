@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 
 from adcompiler.backends.native.loops import (
-    Assign, Binary, Body, Element, Ends, Expr, Extent, Flat, For, Forever, LoopFunction, Make, Name,
+    Assign, Binary, Body, Element, Ends, Expr, Extent, Flat, For, LoopFunction, Make, Name,
     Number, Part, Row, Store, Use, View, When, children, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by, elements_of, exprs_of, read_by
-from adcompiler.backends.native.rewriting import with_elements, with_exprs_inside, with_names
+from adcompiler.backends.native.rewriting import (
+    with_blocks, with_elements, with_exprs, with_names, with_rows,
+)
 from adcompiler.backends.native.row_loops import Flattened, has_all, places_in
 from adcompiler.structs import dataclass
 
@@ -37,14 +39,8 @@ def with_rows_alone(
     def inner(body: Body) -> Body:
         found: list[Row] = []
         for row in body.rows:
-            match row:
-                case For(name) if name in loops:
-                    row = arrays.alone(row, found)
-                case For() | Forever():
-                    row = replace(row, body=inner(row.body))
-                case When(test, then, orelse):
-                    row = When(test, inner(then), inner(orelse))
-            found.append(row)
+            found.append(arrays.alone(row, found) if isinstance(row, For) and row.name in loops
+                         else with_blocks(row, inner))
         return Body(found)
 
     return replace(function, body=inner(function.body))
@@ -172,11 +168,9 @@ def rewritten(rows: Iterable[Row], of: Alone) -> list[Row]:
     found: list[Row] = []
     for row in rows:
         match row:
-            case For(body=body):
-                row = replace(row, body=Body(rewritten(body.rows, of)))
-            case When(test, then, orelse):
-                row = When(there(test), Body(rewritten(then.rows, of)),
-                           Body(rewritten(orelse.rows, of)))
+            case For() | When():
+                row = with_blocks(row, lambda block: Body(rewritten(block.rows, of)))
+                row = replace(row, test=there(row.test)) if isinstance(row, When) else row
             case Assign(first) if first in firsts:
                 row = Assign(first, ZERO)
             case Store(buffer, _, value, adds) if buffer in of.names:
@@ -186,31 +180,21 @@ def rewritten(rows: Iterable[Row], of: Alone) -> list[Row]:
                 else:
                     row = Store(name, of.places(row)[1:], value, adds)
             case _:
-                row = with_exprs_inside(row, there)
+                row = with_exprs(row, there)
         found.append(row)
     return found
 
 
 def without_single(rows: Iterable[Row]) -> list[Row]:
     """Return statements without loops of one iteration."""
-    found: list[Row] = []
-    for row in rows:
-        match row:
-            case For(name, start, stop, body) if (start, stop) == (ZERO, ONE):
-                found += without_single(at_zero(one, name) for one in body.rows)
-            case For(body=body):
-                found.append(replace(row, body=Body(without_single(body.rows))))
-            case When(test, then, orelse):
-                found.append(When(test, Body(without_single(then.rows)),
-                                  Body(without_single(orelse.rows))))
-            case _:
-                found.append(row)
-    return found
+    return with_rows(Body(list(rows)), lambda row: [
+        at_zero(one, row.name) for one in row.body.rows
+    ] if isinstance(row, For) and (row.start, row.stop) == (ZERO, ONE) else [row]).rows
 
 
 def at_zero(row: Row, name: str) -> Row:
     """Return a statement of a loop at its first position."""
-    return with_exprs_inside(row, lambda expr: with_names(expr, {name: ZERO}))
+    return with_exprs(row, lambda expr: with_names(expr, {name: ZERO}))
 
 
 def extents_in(expr: Expr) -> set[str]:

@@ -19,7 +19,7 @@ from adcompiler.backends.native.loops import (
     Body, Element, Expr, For, LoopFunction, Name, Number, Part, Row, Use, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by
-from adcompiler.backends.native.rewriting import with_elements, with_exprs_inside, with_names
+from adcompiler.backends.native.rewriting import with_elements, with_exprs, with_names
 from adcompiler.backends.native.row_arrays import with_rows_alone
 from adcompiler.backends.native.row_loops import (
     RowLoop, Rows, flags_in, has_all, is_over_rows, places_in,
@@ -109,7 +109,7 @@ class RowFusion:
                 buffer, indices = part.buffer, places_in(part, indices)
             return Element(buffer, indices)
 
-        (found,) = (with_exprs_inside(loop, lambda expr: with_elements(expr, whole)),)
+        (found,) = (with_exprs(loop, lambda expr: with_elements(expr, whole)),)
         assert isinstance(found, For)
         return found
 
@@ -143,7 +143,7 @@ class RowFusion:
 def together(one: RowLoop, other: RowLoop) -> RowLoop:
     """Return a loop that does for each row what ``one`` does, then what ``other`` does."""
     here = Name(one.loop.name)
-    moved = [with_exprs_inside(row, lambda expr: with_names(expr, {other.loop.name: here}))
+    moved = [with_exprs(row, lambda expr: with_names(expr, {other.loop.name: here}))
              for row in other.loop.body.rows]
     loop = For(one.loop.name, ZERO, one.loop.stop, Body([*one.loop.body.rows, *moved]))
     return RowLoop(loop, reduces=True)

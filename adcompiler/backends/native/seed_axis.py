@@ -14,9 +14,9 @@ from dataclasses import replace
 from adcompiler.backends.native.loops import (
     FLOAT, Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Expr, Extent, Flat, For,
     Forever, Leave, Make, Name, Note, Number, Output, Part, Reserve, Row, Spread, Store, Turn,
-    Unary, Use, View, When, children, rows_of,
+    Unary, Use, View, When, blocks_in, children, rows_of,
 )
-from adcompiler.backends.native.rewriting import with_children
+from adcompiler.backends.native.rewriting import with_blocks, with_children
 from adcompiler.backends.native.reading import bound_by, exprs_of, is_costly, read_by
 from adcompiler.backends.native.values import Declined
 from adcompiler.backends.native.writer import Writer
@@ -190,10 +190,8 @@ class SeedAxis:
     def outside(self, row: Row) -> list[Row]:
         """Return a statement that stands outside of loops over seeds, as it is for many."""
         match row:
-            case When(test, then, orelse):
-                return [When(test, self.regrouped(then), self.regrouped(orelse))]
-            case For() | Forever():
-                return [replace(row, body=self.regrouped(row.body))]
+            case When() | For() | Forever():
+                return [with_blocks(row, self.regrouped)]
             case Make(name, shape, _, fill) if self.is_of_seed(name):
                 if fill is None or not self.varies(fill):
                     limits = [self.limit(shape[0])] if name in self.tapes else []
@@ -247,12 +245,8 @@ class SeedAxis:
                         self.kept.add(name)
                 if isinstance(row, Assign) and homes.setdefault(row.name, home) != home:
                     self.kept.add(row.name)
-                match row:
-                    case When(_, then, orelse):
-                        visit(then, home)
-                        visit(orelse, home)
-                    case For() | Forever():
-                        visit(row.body, numbers.get(id(row), home))
+                for block in blocks_in(row):
+                    visit(block, numbers.get(id(row), home))
 
         visit(body, -1)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.loops import (
     FLOAT, Binary, Body, Element, Expr, Extent, For, Form, Leave, LoopFunction, Make, Name, Number,
     Output, Parameter, Part, Row, Store, When,
@@ -13,7 +12,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.outside import Outside, given_outside
 from adcompiler.backends.native.parameters import limits, parameters_of
-from adcompiler.backends.native.pieces import with_pieces_in_place
+from adcompiler.backends.native.passes import SEED_BY_SEED, improved
 from adcompiler.backends.native.printer import printed
 from adcompiler.backends.native.product import (
     HEAD, called, called_first, check_names, has_list, leaves, returned,
@@ -145,11 +144,9 @@ class SeedLoops:
             *w.body.rows, *self.empty(kept), *front,
             For(seed, ZERO, self.count, Body([*made, *filled])),
         ])
-        rows = with_pieces_in_place(w, rows, [*parameters, *tangents], outputs)
-        rows = with_tight_loops(w, rows)
-        return LoopFunction(
+        return improved(w, LoopFunction(
             f"{function.name}_loops", (*parameters, *tangents), rows, outputs, form,
-            tuple(low.told_apart))
+            tuple(low.told_apart)), SEED_BY_SEED)
 
     def parted(
         self, seed: str, each: Body, tangents: Sequence[Parameter]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable
 
 from adcompiler.backends.native.loops import (
-    Bind, Body, Expr, Make, Output, Parameter, Part, Row, Turn, View, rows_of,
+    Bind, Body, Expr, LoopFunction, Make, Part, Row, Spread, Turn, View, blocks_in, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by, names_in, read_by, written_by
+from adcompiler.backends.native.rewriting import with_blocks
 from adcompiler.backends.native.unused import source_of
 from adcompiler.backends.native.writer import Writer
 from adcompiler.structs import dataclass
@@ -36,29 +37,29 @@ class Sharing:
     """Which buffers of a function may share storage, and where they are named.
 
     Statements are numbered in the order of ``rows_of``. What is returned, and the arguments, are
-    named behind all of them. Arguments may share storage with one another.
+    named behind all of them. Arguments may share storage with one another. ``next`` is the number
+    of the statement that is rewritten next.
     """
 
-    def __init__(
-        self, w: Writer, body: Body, parameters: Iterable[Parameter], outputs: Iterable[Output]
-    ) -> None:
+    def __init__(self, w: Writer, function: LoopFunction) -> None:
         self.w = w
         self.counts: Counter[str | None] = Counter()
         self.bound: dict[str, int] = {}
         self.of: dict[str, str] = {}
-        self.dtypes = {one.name: one.dtype for one in parameters}
+        self.dtypes = {one.name: one.dtype for one in function.parameters}
         self.roots: dict[str, str] = {}
         self.groups: dict[str, Group] = {}
+        self.next = 0
         given = [*self.dtypes]
         at = -1
-        for at, row in enumerate(rows_of(body)):
+        for at, row in enumerate(rows_of(function.body)):
             self.number(row, at)
         for name in [*self.bound, *given]:
             self.join(name, w.root(name))
             self.group(name).chosen |= self.counts[name] > 1
         for name in given:
             self.join(name, given[0])
-        returned = {name for one in outputs for name in (
+        returned = {name for one in function.outputs for name in (
             [one.value] if isinstance(one.value, str) else names_in(one.value))}
         for name in {*given[:1], *returned}:
             self.group(name).add(Group(-1, at + 1, []))
@@ -80,6 +81,21 @@ class Sharing:
             case Bind() | Part() | Turn() | View():
                 self.of[row.name] = source_of(row)
                 self.join(row.name, source_of(row))
+
+    def numbered(
+        self, body: Body, change: Callable[[Body], Body]
+    ) -> tuple[list[Row], list[int]]:
+        """Return the statements of a block with what ``change`` makes of the blocks in them.
+
+        Beside them are their numbers, from ``next`` on, and that of what is behind all of them.
+        """
+        rows, starts = [], [self.next]
+        for row in body.rows:
+            is_whole = isinstance(row, Spread) or not blocks_in(row)
+            self.next += length_of(row) if is_whole else 1
+            rows.append(row if is_whole else with_blocks(row, change))
+            starts.append(self.next)
+        return rows, starts
 
     def root(self, name: str) -> str:
         """Return what stands for all buffers that may share storage with one."""

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from adcompiler.backends.native.copies import without_copies, without_last_copies
-from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Body, Element, Expr, Extent, Form, HeldForms, KeyedForm, Leave,
     ListForm, LoopFunction, Make, Name, Number, Output, Parameter, Row, Store, rows_of,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.parameters import limits, parameters_of
-from adcompiler.backends.native.pieces import with_pieces_in_place
+from adcompiler.backends.native.passes import ALL_SEEDS, improved
 from adcompiler.backends.native.product import has_list, returned
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.seed_axis import SeedAxis
 from adcompiler.backends.native.singles import refuse_short_floats
-from adcompiler.backends.native.turned import with_turned_products
 from adcompiler.backends.native.unused import Needed, without_unused
 from adcompiler.backends.native.values import Buffer, Declined, Num
 from adcompiler.ir import types as t
@@ -93,9 +91,8 @@ class SeedsTogether:
         opening, filled = with_room(low.tapes.opening, w.body)
         body = axis.rewritten(with_rooms_ahead(Body(opening + filled)), given)
         form = forms[0] if len(forms) == 1 else tuple(forms)
-        body = with_tight_loops(w, with_pieces_in_place(w, body, parameters, outputs))
-        return with_turned_products(LoopFunction(
-            name, tuple(parameters), body, tuple(outputs), form, tuple(low.told_apart)))
+        return improved(w, LoopFunction(
+            name, tuple(parameters), body, tuple(outputs), form, tuple(low.told_apart)), ALL_SEEDS)
 
     def statements(self) -> None:
         """Write the statements of one seed."""
@@ -163,7 +160,8 @@ def useful(
     """Return statements and outputs without what nobody reads, and without copies at the end."""
     visible = [one.name for one in parameters]
     found, outputs = without_last_copies(body, visible, outputs)
-    found = without_copies(low.w, found, parameters, outputs)
+    found = without_copies(low.w, LoopFunction(
+        "", tuple(parameters), found, tuple(outputs), None)).body
     needed = Needed(Body([*low.tapes.opening.rows, *found.rows]), visible, outputs)
     return without_unused(found, needed).rows, list(outputs)
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from adcompiler.backends.native.loops import (
-    Body, For, Forever, LoopFunction, Row, Spread, Turn, Use, When, rows_of,
-)
+from adcompiler.backends.native.loops import LoopFunction, Turn, Use, rows_of
 from adcompiler.backends.native.reading import bound_by
-from adcompiler.backends.native.unused import Needed, without_unused
+from adcompiler.backends.native.rewriting import with_rows
+from adcompiler.backends.native.unused import all_needed
+from adcompiler.backends.native.writer import Writer
 
 
-def with_turned_products(function: LoopFunction) -> LoopFunction:
+def with_turned_products(w: Writer, function: LoopFunction) -> LoopFunction:
     """Return a function of loops that multiplies matrices in place of their transposes."""
     rows = list(rows_of(function.body))
     bound = Counter(map(bound_by, rows))
@@ -23,28 +23,9 @@ def with_turned_products(function: LoopFunction) -> LoopFunction:
              and row.axes == (1, 0) and bound[row.name] == 1 and bound[row.buffer] < 2}
     if not any(isinstance(row, Use) and turned(row, turns) is not row for row in rows):
         return function
-    body = with_turned(function.body, turns)
-    visible = [parameter.name for parameter in function.parameters]
-    return replace(function, body=without_unused(
-        body, Needed(body, visible, function.outputs, calls=True)))
-
-
-def with_turned(body: Body, turns: dict[str, str]) -> Body:
-    """Return statements with other products in them."""
-    found: list[Row] = []
-    for row in body.rows:
-        match row:
-            case Use():
-                row = turned(row, turns)
-            case For() | Forever():
-                row = replace(row, body=with_turned(row.body, turns))
-            case When(test, then, orelse):
-                row = When(test, with_turned(then, turns), with_turned(orelse, turns))
-            case Spread(function):
-                row = replace(row, function=replace(
-                    function, body=with_turned(function.body, turns)))
-        found.append(row)
-    return Body(found)
+    body = with_rows(
+        function.body, lambda row: [turned(row, turns) if isinstance(row, Use) else row])
+    return all_needed(replace(function, body=body))
 
 
 def turned(row: Use, turns: dict[str, str]) -> Use:

@@ -9,10 +9,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from adcompiler.backends.native.loops import (
-    Assign, Bind, Body, Break, Element, Expr, Extent, Flat, For, Forever, Leave, Make, Name, Note,
-    Output, Part, Reserve, Row, Spread, Store, Turn, Use, View, When, children, rows_of,
+    Assign, Bind, Body, Break, Element, Expr, Extent, Flat, For, Forever, Leave, LoopFunction,
+    Make, Name, Note, Output, Part, Reserve, Row, Spread, Store, Turn, Use, View, When,
+    blocks_in, children, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by, exprs_of, read_by
+from adcompiler.backends.native.rewriting import with_blocks
 
 ALIASES = (Bind, Part, Turn, View)
 """Statements that give storage another name."""
@@ -129,17 +131,12 @@ def without_unused(body: Body, needed: Needed) -> Body:
     def kept(body: Body) -> Body:
         rows: list[Row] = []
         for row in body.rows:
+            if not isinstance(row, Spread):
+                row = with_blocks(row, kept)
             match row:
-                case When(test, then, orelse):
-                    row = When(test, kept(then), kept(orelse))
-                    if any(map(is_something, (*row.then.rows, *row.orelse.rows))):
-                        rows.append(row)
-                case For():
-                    row = replace(row, body=kept(row.body))
-                    if any(map(is_something, row.body.rows)):
-                        rows.append(row)
-                case Forever(inner):
-                    rows.append(Forever(kept(inner)))
+                case When() | For():
+                    rows += [row] * any(
+                        is_something(one) for block in blocks_in(row) for one in block.rows)
                 case Store(buffer):
                     rows += [row] * (needed.root(buffer) in needed.numbers)
                 case Make(name) if needed.root(name) not in needed.numbers:
@@ -151,9 +148,17 @@ def without_unused(body: Body, needed: Needed) -> Body:
     return kept(body)
 
 
+def all_needed(function: LoopFunction) -> LoopFunction:
+    """Return a function without what nobody needs; helpers are called all the same: they may raise.
+    """
+    visible = [parameter.name for parameter in function.parameters]
+    needed = Needed(function.body, visible, function.outputs, calls=True)
+    return replace(function, body=without_unused(function.body, needed))
+
+
 def is_something(row: Row) -> bool:
     """Say whether a statement is more than a comment."""
     return not isinstance(row, Note)
 
 
-__all__ = ["Needed", "roots_of", "source_of", "without_unused"]
+__all__ = ["Needed", "all_needed", "roots_of", "source_of", "without_unused"]
