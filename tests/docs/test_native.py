@@ -18,8 +18,8 @@ import pytest
 import scipy.special
 
 from adcompiler import compiled, grad
-from adcompiler.backends.native.makers import FUNCTIONS
-from adcompiler.backends.native.scalars import TABLE
+from adcompiler.backends.native.ops.makers import FUNCTIONS
+from adcompiler.backends.native.ops.scalars import TABLE
 from adcompiler.errors import UnsupportedError
 
 PAGE = Path(__file__).parents[2] / "docs" / "native.md"

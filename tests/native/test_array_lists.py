@@ -10,7 +10,7 @@ import pytest
 
 from adcompiler import jacfwd, jacobian, jvp, value_and_grad
 from adcompiler.api.emitted import EmittedDerivative
-from adcompiler.backends.native import array_items
+from adcompiler.backends.native.ops import array_items
 from adcompiler.dispatch import Options
 from adcompiler.errors import UnsupportedError
 from tests.lanes import one_in

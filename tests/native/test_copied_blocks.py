@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adcompiler.backends.native.copies import without_copies
+from adcompiler.backends.native.passes.copies import without_copies
 from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Bind, Body, Element, Ends, Expr, Extent, Flat, For, Leave, LoopFunction,
     Make, Name, Number, Output, Parameter, Part, Row, Store, View, When, rows_of,
 )
-from adcompiler.backends.native.pieces import with_pieces_in_place
-from adcompiler.backends.native.printer import printed
+from adcompiler.backends.native.passes.pieces import with_pieces_in_place
+from adcompiler.backends.native.emit.printer import printed
 from adcompiler.backends.native.writer import Writer
 from tests.lanes import one_in
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from adcompiler import compiled, grad, jacfwd, jacobian
-from adcompiler.backends.native.copies import without_copies
+from adcompiler.backends.native.passes.copies import without_copies
 from adcompiler.backends.native.helpers import TEXTS
 from adcompiler.backends.native.loops import (
     FLOAT, INT, Apply, Assign, Binary, Bind, Body, Element, Ends, Expr, Extent, For, Leave,
     LoopFunction, Make, Name, Number, Output, Parameter, Part, Row, Store, When,
 )
-from adcompiler.backends.native.pieces import with_pieces_in_place
-from adcompiler.backends.native.printer import printed
+from adcompiler.backends.native.passes.pieces import with_pieces_in_place
+from adcompiler.backends.native.emit.printer import printed
 from adcompiler.backends.native.writer import Writer
 from tests.lanes import one_in
 

@@ -13,7 +13,7 @@ import pytest
 from adcompiler import compiled, grad, value_and_grad
 from adcompiler.backends.native.emit.llvm import llvm_ir
 from adcompiler.backends.native.helpers import TEXTS
-from adcompiler.backends.native.scalars import C_FUNCTIONS, TWO
+from adcompiler.backends.native.ops.scalars import C_FUNCTIONS, TWO
 from adcompiler.runtime.machine.loops import Loops, Source
 from adcompiler.runtime.native import bits_of, of_bits
 from tests.native.test_backends_agree import outcome, same

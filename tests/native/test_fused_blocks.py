@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adcompiler.backends.native.loop_fusion import with_merged_loops
+from adcompiler.backends.native.passes.loop_fusion import with_merged_loops
 from adcompiler.backends.native.loops import (
     FLOAT, Apply, Assign, Binary, Bind, Body, Break, Element, Ends, Expr, Extent, For, Forever,
     Leave, LoopFunction, Make, Name, Number, Output, Parameter, Part, Row, Store, Unary, Use, When,
     rows_of,
 )
-from adcompiler.backends.native.printer import printed
+from adcompiler.backends.native.emit.printer import printed
 from adcompiler.backends.native.rewriting import with_exprs, with_names
 from adcompiler.backends.native.writer import Writer
 from tests.lanes import one_in

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from adcompiler import grad, jvp, value_and_grad, vjp
-from adcompiler.backends.native.arrays import FOR_BLAS
+from adcompiler.backends.native.ops.arrays import FOR_BLAS
 
 RNG = np.random.default_rng(3)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from adcompiler import compiled, jacfwd, jacobian, value_and_grad
-from adcompiler.backends.native import held
+from adcompiler.backends.native.ops import held
 from adcompiler.errors import UnsupportedError
 from tests.native.test_backends_agree import outcome, watched
 from tests.native.test_lists_agree import same

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from adcompiler import compiled, grad, value_and_grad, vjp
-from adcompiler.backends.native import parallel
+from adcompiler.backends.native.passes import parallel
 from adcompiler.errors import UnsupportedError
 from adcompiler.runtime.machine import llvm
 from adcompiler.runtime.machine import loops as llvm_loops

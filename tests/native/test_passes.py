@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adcompiler.backends.native import passes
+from adcompiler.backends.native.passes import table as passes
 from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, BlockFunction, Body, For, Forever, Leave, LoopFunction, Name, Number,
     Output, Parameter, Row, Spread, Use, When, blocks_in, rows_of,

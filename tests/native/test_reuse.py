@@ -12,7 +12,7 @@ from adcompiler.backends.native.loops import (
     BOOL, FLOAT, Binary, Bind, Body, Expr, Extent, For, LoopFunction, Make, Name, Number, Output,
     Part, Store, When,
 )
-from adcompiler.backends.native.reuse import with_arrays_reused
+from adcompiler.backends.native.passes.reuse import with_arrays_reused
 from tests.native.test_backends_agree import outcome, same
 
 pytestmark = pytest.mark.usefixtures("plain_loops")

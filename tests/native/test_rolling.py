@@ -12,7 +12,7 @@ from adcompiler import grad
 from adcompiler.backends.native.loops import (
     Assign, Binary, Body, Choose, Element, For, Name, Number, Store,
 )
-from adcompiler.backends.native.rolling import in_parts, unwrapped, wrapped
+from adcompiler.backends.native.passes.rolling import in_parts, unwrapped, wrapped
 from adcompiler.backends.native.writer import Writer
 from tests.lanes import one_in
 from tests.native.test_backends_agree import outcome, same

@@ -9,7 +9,7 @@ from adcompiler import grad
 from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Body, For, Make, Name, Number, Reserve, Store,
 )
-from adcompiler.backends.native.rooms import ROOM, with_room, with_rooms_ahead
+from adcompiler.backends.native.passes.rooms import ROOM, with_room, with_rooms_ahead
 from tests.native.test_fusing import loops_of
 
 pytestmark = pytest.mark.usefixtures("plain_loops")

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adcompiler.backends.native.innermost import with_tight_loops
-from adcompiler.backends.native.loop_fusion import with_merged_loops
+from adcompiler.backends.native.passes.innermost import with_tight_loops
+from adcompiler.backends.native.passes.loop_fusion import with_merged_loops
 from adcompiler.backends.native.loops import (
     FLOAT, Apply, Assign, Binary, Body, Element, Ends, Expr, Extent, Flat, For, Leave, LoopFunction,
     Make, Name, Number, Output, Parameter, Part, Row, Store, Unary, Use, View, When, rows_of,
 )
-from adcompiler.backends.native.printer import printed
-from adcompiler.backends.native.row_fusion import with_rows_together
+from adcompiler.backends.native.emit.printer import printed
+from adcompiler.backends.native.passes.row_fusion import with_rows_together
 from adcompiler.backends.native.writer import Writer
 from tests.lanes import one_in
 from tests.native.test_fused_blocks import bits

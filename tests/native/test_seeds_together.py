@@ -10,9 +10,9 @@ import pytest
 
 from adcompiler import hessian, jacfwd, jacobian, jacrev, vjp
 from adcompiler.api.emitted import EmittedDerivative
-from adcompiler.backends.native import seed_axis
+from adcompiler.backends.native.passes import seed_axis
 from adcompiler.backends.native.loops import Bind, Body, Extent, Name, Use, When
-from adcompiler.backends.native.seed_axis import SeedAxis
+from adcompiler.backends.native.passes.seed_axis import SeedAxis
 from adcompiler.backends.native.values import Declined
 from adcompiler.backends.native.writer import Writer
 from adcompiler.dispatch import Options

@@ -13,8 +13,8 @@ from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Bind, Body, Element, Extent, For, Leave, Make, Name, Note, Number, Part,
     Reserve, Store,
 )
-from adcompiler.backends.native.seed_axis import SeedAxis
-from adcompiler.backends.native.shared import in_front
+from adcompiler.backends.native.passes.seed_axis import SeedAxis
+from adcompiler.backends.native.passes.shared import in_front
 from adcompiler.backends.native.writer import Writer
 from adcompiler.dispatch import Options
 from tests.native.test_arrays_agree import close

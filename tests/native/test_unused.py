@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from adcompiler import hessian, jacfwd, sparse_hessian
-from adcompiler.backends.native.copies import without_last_copies
+from adcompiler.backends.native.passes.copies import without_last_copies
 from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Bind, Body, Element, Extent, For, Leave, Make, Name, Number, Output,
     Part, Store, Use, When,
 )
-from adcompiler.backends.native.unused import Needed, without_unused
+from adcompiler.backends.native.passes.unused import Needed, without_unused
 from tests.native.test_arrays_agree import close
 
 pytestmark = pytest.mark.usefixtures("plain_loops")

@@ -10,7 +10,7 @@ from adcompiler.backends.native.c.runtime import (
     ARRAY, HEAD, HELPERS, NAMES, PRODUCT, SUMS, array_text,
 )
 from adcompiler.backends.native.loops import BOOL, FLOAT, INT, Flat, LoopFunction, Use, rows_of
-from adcompiler.backends.native.singles import refuse_short_floats
+from adcompiler.backends.native.ops.singles import refuse_short_floats
 from adcompiler.backends.native.values import Declined
 from adcompiler.products.product import Product
 from adcompiler.typed.unit import Unit

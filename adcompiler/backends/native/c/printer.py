@@ -11,8 +11,8 @@ from adcompiler.backends.native.loops import (
     Flat, For, Forever, Leave, LoopFunction, Make, Name, Note, Number, Part, Reserve, Row, Store,
     Turn, Unary, Use, View, When, children, rows_of,
 )
-from adcompiler.backends.native.printer import is_idle
-from adcompiler.backends.native.scalars import C_FUNCTIONS
+from adcompiler.backends.native.emit.printer import is_idle
+from adcompiler.backends.native.ops.scalars import C_FUNCTIONS
 from adcompiler.backends.native.values import Declined
 
 SIGNS = {"and": "&&", "or": "||"}

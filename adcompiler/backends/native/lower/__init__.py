@@ -1,0 +1,1 @@
+"""Lowers typed IR to loops: blocks, values, calls, arguments."""

@@ -1,0 +1,1 @@
+"""What each operation and function is in loops: of numbers, arrays and lists."""

@@ -1,0 +1,1 @@
+"""Passes over loops: `table.py` has them in order."""
