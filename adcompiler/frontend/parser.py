@@ -17,8 +17,6 @@ from adcompiler.frontend.comprehensions import Comprehensions
 from adcompiler.frontend.control import Control
 from adcompiler.frontend.expressions import Expressions
 from adcompiler.frontend.forms import in_other_forms
-from adcompiler.frontend.rewriting.entries import with_entries_as_attributes
-from adcompiler.frontend.rewriting.shared_iterators import with_shared_iterators
 from adcompiler.frontend.rewriting.generator_functions import (
     collected, is_generator, may_not_end, never_ends,
 )
@@ -44,7 +42,7 @@ def parse(node: Any, file: str, lines: Mapping[int, str]) -> Function:
     ``Unsupported`` statements.
     """
     rename_targets(node)
-    node = with_shared_iterators(with_entries_as_attributes(in_other_forms(node)))
+    node = in_other_forms(node)
     return _FunctionParser(node, file, lines, None).function()
 
 

@@ -6,8 +6,8 @@ from adcompiler.runtime.adjoints.broadcasting import (
     unbroadcast,
 )
 from adcompiler.runtime.containers import (
-    Unassigned, append, cell_value, check_assigned, check_attribute, check_bound, check_count,
-    check_items, check_keywords, check_lasts, check_support, check_position, check_rebinds,
+    Unassigned, append, cell_value, check_assigned, check_bound, check_count,
+    check_items, check_lasts, check_support, check_position, check_rebinds,
     choose, dict_keys,
     dict_of, dict_values,
     drop_last, entry,
@@ -21,7 +21,7 @@ from adcompiler.runtime.adjoints.indexing import (
 from adcompiler.runtime.unfit import Unfit, UnfitError
 from adcompiler.runtime.records import record
 from adcompiler.runtime.regions import (
-    called, evaluated, no_grad, not_swallowed, note_value, noted_value, passing_on,
+    called, evaluated, no_grad, note_value, noted_value, passing_on,
     stop_gradient, told,
 )
 from adcompiler.runtime.structure import (
@@ -32,13 +32,13 @@ from adcompiler.runtime.tangents import as_tangent
 __all__ = [
     "AliasedError", "StretchedError", "Unassigned", "Unfit", "UnfitError", "accumulate",
     "add", "add_at", "apart", "append", "as_cotangent", "as_gradient", "as_tangent", "called",
-    "cell_value", "check_assigned", "check_attribute", "check_bound", "check_count",
-    "check_items", "check_keywords", "check_lasts", "check_position",
+    "cell_value", "check_assigned", "check_bound", "check_count",
+    "check_items", "check_lasts", "check_position",
     "check_rebinds", "check_support", "choose", "dict_keys", "dict_of", "dict_values",
     "drop_last",
     "entry", "evaluated", "generated", "give_back", "handed_out", "holds_once", "is_basic",
     "is_mapping",
-    "is_sequence", "keeps_shape", "last_written", "no_grad", "not_callable", "not_swallowed",
+    "is_sequence", "keeps_shape", "last_written", "no_grad", "not_callable",
     "note_value", "noted_value", "own", "paired", "passing_on", "pattern_argument", "positions",
     "project",
     "put_entry", "read_global", "record", "repack", "same_extent", "same_kind", "same_length",

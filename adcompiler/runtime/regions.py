@@ -106,12 +106,3 @@ class passing_on:
                 f"{type(self.manager).__name__} swallowed an exception inside a function that is "
                 "differentiated; write try and except instead"
             ) from error
-
-
-def not_swallowed(swallowed: Any, error: BaseException) -> None:
-    """Raise RuntimeError if a context has swallowed an exception."""
-    if swallowed:
-        raise ContextError(
-            f"a context swallowed {type(error).__name__} inside a function that is "
-            "differentiated; write try and except instead"
-        ) from error

@@ -249,48 +249,6 @@ class ChainMap:
         return ChainMap({} if table is None else table, *self.maps)
 
 
-class Cursor:
-    """An iterator over a sequence that is asked in several places: the sequence, and a place."""
-
-    def __init__(self, items: Any) -> None:
-        self.items = items
-        self.position = 0
-
-    def __iter__(self) -> Iterator[Any]:
-        rest = self.items[self.position :]
-        self.position = END
-        return iter(rest)
-
-    def __next__(self) -> Any:
-        if self.position >= len(self.items):
-            raise StopIteration
-        item = self.items[self.position]
-        self.position = self.position + 1
-        return item
-
-    def close(self) -> None:
-        """Let it be at its end, whatever the sequence becomes."""
-        self.position = END
-
-
-class ListCursor(Cursor):
-    """That over a list, which may grow: an iterator that has come to its end stays there."""
-
-    def __next__(self) -> Any:
-        if self.position >= len(self.items):
-            self.position = END
-            raise StopIteration
-        item = self.items[self.position]
-        self.position = self.position + 1
-        return item
-
-
-class EntriesOfDict:
-    """A dict that is asked for its entries by texts alone: these are attributes."""
-
-
-END = 1 << 62
-"""Behind the end of each sequence."""
 SUBSTITUTES: dict[type, type] = {
     collections.deque: Deque, collections.defaultdict: DefaultDict,
     collections.OrderedDict: OrderedDict, collections.ChainMap: ChainMap,
@@ -298,7 +256,4 @@ SUBSTITUTES: dict[type, type] = {
 """What is compiled in place of a class."""
 CACHES = (functools.lru_cache, functools.cache)
 """What makes a function keep what it gave; compiled as a dict that the function asks."""
-STAND_FOR = {
-    Cursor: type(iter(())), ListCursor: type(iter([])),
-    **{own: cls for cls, own in SUBSTITUTES.items()},
-}
+STAND_FOR = {own: cls for cls, own in SUBSTITUTES.items()}

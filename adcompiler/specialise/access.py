@@ -20,7 +20,6 @@ from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.calls.operator_methods import call_operator, has_text
 from adcompiler.specialise.calls.sparse_matrices import refuse_part
 from adcompiler.specialise.global_state import note_held
-from adcompiler.specialise.late_attributes import read_late, refuse_flagged
 from adcompiler.specialise.objects import (
     attribute_of_instance, call_raw, class_data, dict_owner, field_of, find_raw, live_class,
     namedtuple_attribute, super_attribute,
@@ -326,13 +325,9 @@ class Access(ResultTypes):
             self, obj, name
         )
         if known is not None:
-            read_late(self, obj, type_, name, origin)
             return known
         field = type_.field(name)
-        if name == "__dict__" and (refused := refuse_flagged(self, type_, origin)) is not None:
-            return refused
         if field is not None:
-            read_late(self, obj, type_, name, origin)
             if isinstance(field, t.Static):
                 return Const(field.value)
             return self.let(Attribute(obj, name), field, hint, origin)

@@ -14,7 +14,6 @@ from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler.specialise.calls.libraries import is_runtime
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Callee
-from adcompiler.typed.late import has_flags
 
 
 def stood_for(type_: t.Type) -> type | None:
@@ -24,8 +23,6 @@ def stood_for(type_: t.Type) -> type | None:
         case t.Object(cls, fields):
             if cls in STAND_FOR:
                 return STAND_FOR[cls]
-            if has_flags(type_):
-                return cls
             inner = tuple(field for _, field in fields)
         case t.Tuple(items) | t.Dict(_, items):
             inner = items

@@ -33,7 +33,6 @@ from adcompiler.specialise.global_state import store
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.joined import Joined
 from adcompiler.specialise.local_classes import local_class
-from adcompiler.specialise.late_attributes import raise_if_late, with_declared
 from adcompiler.specialise.loops import Loops
 from adcompiler.specialise.objects import written_super
 from adcompiler.specialise.regions import Regions
@@ -91,7 +90,7 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
             ):
                 pass  # emitted code says itself where a value may be missing; None is one
             case Do(Call(func, args, kwargs), origin) if is_told(self, self.value(func, env)):
-                values, named = self.arguments(args, kwargs, env, origin, func)
+                values, named = self.arguments(args, kwargs, env, origin)
                 parts = [self.value(func, env), *values]
                 self.out.append(Do(plain_call(Const(told), parts, named), origin))
             case Do(rhs, origin):
@@ -128,11 +127,6 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
             for result, value in zip(node.results, yields, strict=True):
                 self.check_once(result, value, node.origin)
             return True
-        return with_declared(
-            self, lambda: self.branch_on(node, condition, env, scope), node.origin)
-
-    def branch_on(self, node: If, condition: Atom, env: Env, scope: Scope | None) -> bool:
-        """Write a branch on a condition that is not known."""
         arms: list[tuple[list[Statement], tuple[Atom, ...] | None]] = []
         states = []
         for arm in (node.then, node.orelse):
@@ -142,7 +136,6 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
             ):
                 arms.append((out, self.block(arm, dict(env), scope, True)))
                 states.append(state())
-        raise_if_late(self, arms, states)
         results = self.merge(node, arms, condition, states)
         if results is None:
             return False
@@ -395,7 +388,7 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
         self.in_emitted = scope is not None and scope.emitted
         match rhs:
             case Call(func, args, kwargs):
-                values, named = self.arguments(args, kwargs, env, origin, func)
+                values, named = self.arguments(args, kwargs, env, origin)
                 called = self.value(func, env)
                 parent = None
                 if isinstance(called, Const) and called.value is class_made:

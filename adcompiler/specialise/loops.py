@@ -15,9 +15,6 @@ from adcompiler.specialise.calls.own_iterators import run_over
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.iterables import Build
-from adcompiler.specialise.late_attributes import (
-    LateAttributes, late_attributes, with_declared,
-)
 from adcompiler.specialise.storage.carried import Carried
 from adcompiler.specialise.storage.guesses import Iteration
 from adcompiler.specialise.unrolling import (
@@ -43,10 +40,6 @@ class Loops(Unrolling):
     """The part of the specialiser that writes loops."""
 
     def loop(self, node: Loop, env: Env, scope: Scope | None) -> None:
-        """Write a loop; instances that it gives attributes are given these in front of it."""
-        with_declared(self, lambda: self.loop_as_is(node, env, scope), node.origin)
-
-    def loop_as_is(self, node: Loop, env: Env, scope: Scope | None) -> None:
         """Write a loop, with the types of carried values widened until they are stable."""
         whole, inside = not (node.stops or raises(node)), used(node.body)
         read = [env[atom] for atom in inside if atom in env]
@@ -184,8 +177,6 @@ class Loops(Unrolling):
             with carried.iteration():
                 attempt = self.iterate(node, inits, types, item_types, build, env, scope, carried)
                 stable = carried.settled(attempt)
-                late = {} if carried.heap is None else late_attributes(
-                    self, carried.entry, [carried.exit])
             if self.few and (
                 (known_numbers(self.unit, carried.flat)
                  and (becomes_array(types, attempt.yields or (), self.unit)
@@ -195,9 +186,6 @@ class Loops(Unrolling):
             ):
                 loops.unsettled, loops.trial = unsettled, loops.trial - 1
                 raise WrittenOut
-            if late:
-                loops.unsettled, loops.trial = unsettled, loops.trial - 1
-                raise LateAttributes(late)
             stable = carried.settled_shapes(attempt) and stable and not loops.unsettled
             loops.unsettled = unsettled
             loops.trial -= 1

@@ -26,7 +26,6 @@ from adcompiler.specialise.calls.single_dispatch import call_registered
 from adcompiler.specialise.calls.tables import refuse_change
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.writer import Writer
-from adcompiler.typed.late import flag_of
 from adcompiler.typed.tables import Path
 from adcompiler.typed.values import MAX_FIELDS, type_of
 
@@ -233,11 +232,6 @@ def kept_by_instance(
         s.call(Const(object.__setattr__), [obj, Const(name), value], {}, origin, "ignored")
         return value
 
-    if isinstance(type_, t.Object) and late_flag(s, type_, name) is not None:
-        return s.reject(
-            origin, f"whether `{name}` has been computed here, and is kept, depends on data",
-            "read it once before the branch", "attributes",
-        )
     return None if held else compute()
 
 
@@ -283,17 +277,8 @@ def parts_of_type(type_: t.Type) -> list[tuple[Any, t.Type]]:
     return []
 
 
-def late_flag(s: Writer, type_: t.Object, name: str) -> str | None:
-    """Return the name of the field that tells whether an attribute has been assigned.
-
-    None if the attribute is there in any case, and in derivatives, which ask for nothing that the
-    program does not ask for.
-    """
-    return None if s.heap is None or s.in_emitted else flag_of(type_, name)
-
-
 def held_by(s: Writer, obj: Atom, type_: t.Object, origin: Origin) -> dict[str, Atom]:
-    """Return what the fields of an instance hold, whether its attributes are assigned or not."""
+    """Return what the fields of an instance hold."""
     known = s.unit.fields(obj)
     if known is not None:
         return dict(known)

@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import defined, definitions, walk
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import no_grad, note_value, noted_value, passing_on, stop_gradient
-from adcompiler.specialise.contexts import enters_by_methods, written_context
+from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.storage.partial_writes import (
@@ -28,6 +28,19 @@ from adcompiler.specialise.storage.state import State
 from adcompiler.specialise.writer import Writer
 
 Arm = tuple[list[Statement], tuple[Atom, ...] | None]
+
+
+def computes_in_methods(s: Writer, context: Atom) -> bool:
+    """Say whether a context is an instance whose methods a derivative may go through."""
+    type_ = s.unit.type(context)
+    if not isinstance(type_, t.Object) or not is_record_class(type_.cls):
+        return False
+    made_here = isinstance(s.unit.definition(context), Call) and s.unit.fields(context) is not None
+    if not made_here:
+        return bool(type_.fields) and t.may_vary(type_)
+    return not type_.fields or any(
+        t.may_vary(field) or isinstance(field, (t.List, t.Dict, t.Object))
+        for _, field in type_.fields)
 
 
 class Regions(Writer):
@@ -47,12 +60,11 @@ class Regions(Writer):
                 node.origin, "what is suppressed here is not known when compiling",
                 "write the call itself, or `try` and `except`", "with",
             )
-        elif isinstance(context, Var) and not REGISTRY.facts(maker).passes_on and (
-            enters_by_methods(self, context)
-        ):
-            passed = written_context(self, node, context, env, scope)
-            if passed is not None:
-                return passed
+        elif not REGISTRY.facts(maker).passes_on and computes_in_methods(self, context):
+            self.reject(
+                node.origin, "what the methods of this context compute is not compiled",
+                "call them, or write what they do around the block", "with",
+            )
         given = context
         if not REGISTRY.facts(maker).passes_on and maker is not contextlib.suppress:
             context = self.let(Call(Const(passing_on), (context,)), t.UNKNOWN, "context",

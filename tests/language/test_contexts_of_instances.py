@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from adcompiler import UnsupportedError, grad, hessian, jvp
+from adcompiler import grad, hessian, jvp
 from tests.lanes import one_in
 from tests.language.modes import agrees_in_every_mode, differences
 
+pytestmark = pytest.mark.records
 V = np.array([0.7, 1.3, 0.4, 1.9])
 
 
@@ -123,8 +124,8 @@ def test_derivatives_go_through_the_methods_of_contexts(function):
         hessian(function)(V), differences(grad(function), V), rtol=1e-5, atol=1e-6)
 
 
-def test_every_mode():
-    agrees_in_every_mode(value_of_the_context, V)
+def test_recordings():
+    agrees_in_every_mode(value_of_the_context, V, (), pattern=False)
 
 
 def noted(x):
@@ -141,7 +142,7 @@ def test_what_is_left_by_an_exception_is_left_as_in_python(capsys):
     assert capsys.readouterr().out == "left ValueError\n"
 
 
-def test_a_context_that_swallows_is_an_error():
+def test_a_context_that_swallows():
     def swallows(x):
         y = x
         with Noted(x, swallow=True) as square:
@@ -149,8 +150,7 @@ def test_a_context_that_swallows_is_an_error():
         return y
 
     assert abs(grad(swallows)(2.0) - (4.0 * math.log(2.0) + 2.0)) < 1e-12
-    with pytest.raises(RuntimeError, match="a context swallowed ValueError"):
-        grad(swallows)(-1.0)
+    assert grad(swallows)(-1.0) == 1.0
 
 
 def exit_writes_what_is_read_behind_a_handler(v):
@@ -165,9 +165,5 @@ def exit_writes_what_is_read_behind_a_handler(v):
 
 def test_what_a_context_writes_when_it_raises_is_never_lost():
     wanted = differences(exit_writes_what_is_read_behind_a_handler, V)
-    try:
-        found = grad(exit_writes_what_is_read_behind_a_handler)(V)
-    except UnsupportedError as error:
-        assert {finding.anchor for finding in error.findings} == {"try"}
-    else:
-        np.testing.assert_allclose(found, wanted, rtol=1e-7)
+    found = grad(exit_writes_what_is_read_behind_a_handler)(V)
+    np.testing.assert_allclose(found, wanted, rtol=1e-7)

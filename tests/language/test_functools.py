@@ -442,6 +442,7 @@ def test_refused(function):
         grad(function)(1.5)
 
 
+@pytest.mark.records
 def test_an_iterator_goes_on_behind_next():
     assert grad(next_and_the_rest)(1.5) == 4.0
 

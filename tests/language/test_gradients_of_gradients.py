@@ -129,7 +129,6 @@ def inner_functions_that_call_one_another(x):
     return even(5)
 
 
-@programs
 def until_it_has_nothing_more(x):
     it = iter(x)
     total = 0.0
@@ -154,6 +153,12 @@ def test_gradients_of_what_is_computed_of_gradients(f):
     np.testing.assert_allclose(grad(g)(X), differences(g, X), rtol=1e-6, atol=1e-6)
     v = np.array([0.3, -1.0, 0.8])
     np.testing.assert_allclose(jvp(g, (X,), (v,))[1], grad(g)(X) @ v, rtol=1e-10)
+
+
+@pytest.mark.records
+def test_second_derivatives_of_a_recording():
+    f = until_it_has_nothing_more
+    np.testing.assert_allclose(hessian(f)(X), np.diag(6.0 * X), rtol=1e-12)
 
 
 def test_of_a_number():

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from adcompiler import UnsupportedError, grad, hessian, jvp
-from tests.language.modes import agrees_in_every_mode, differences
+from tests.language.modes import differences
 
 V = np.array([0.7, 1.3, 0.4, 1.9])
+
+
+pytestmark = pytest.mark.records
 
 
 class Box:
@@ -146,10 +149,6 @@ def test_derivatives(function):
     np.testing.assert_allclose(tangent, wanted @ direction, rtol=1e-7, atol=1e-8)
     np.testing.assert_allclose(
         hessian(function)(V), differences(grad(function), V), rtol=1e-5, atol=1e-6)
-
-
-def test_every_mode():
-    agrees_in_every_mode(read_in_the_next_iteration, V)
 
 
 def test_what_was_not_assigned_is_not_there():

@@ -295,7 +295,6 @@ def a_tuple_with_a_list(x: Any) -> Any:
     return sum([np.sum(v) for v in k])
 
 
-@PROGRAMS.append
 def read_twice(x: Any) -> Any:
     b = [x, x]
     k = iter(b)
@@ -366,7 +365,9 @@ def another_in_a_branch(x: Any) -> Any:
     return sum(k)
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", [
+    *PROGRAMS, pytest.param(read_twice, marks=pytest.mark.records),
+], ids=lambda f: f.__name__)
 def test_it_reads_what_was_written(program: Callable[[Any], Any]) -> None:
     x = 0.7
     slope = (program(x + 1e-6) - program(x - 1e-6)) / 2e-6

@@ -14,7 +14,7 @@ from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, Var
 from adcompiler.ir.operators import BINARY, COMPARISONS, UNARY
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import check_items, dict_keys
-from adcompiler.runtime.substitutes import STAND_FOR, Cursor
+from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler.specialise.objects import call_raw, find_raw
 from adcompiler.specialise.writer import Writer
 
@@ -106,17 +106,9 @@ def runs_over(function: Any) -> bool:
     return known.iterates is True or function is iter or known.means in ("array", "asarray")
 
 
-def iterated(s: Writer, atom: Any, origin: Origin, to_its_end: bool = True) -> Any:
-    """Return what running over ``atom`` runs over: what ``__iter__`` gives, the keys of a dict.
-
-    An iterator that is asked in several places is run through ``to_its_end``, or refused.
-    """
+def iterated(s: Writer, atom: Any, origin: Origin) -> Any:
+    """Return what running over ``atom`` runs over: what ``__iter__`` gives, the keys of a dict."""
     type_ = None if isinstance(atom, Star) else s.unit.type(atom)
-    if isinstance(type_, t.Object) and issubclass(type_.cls, Cursor) and not to_its_end:
-        return s.reject(
-            origin, "an iterator that is used in more than one place",
-            "make a list of what is left of it, by list(...) or a comprehension", "iterators",
-        )
     if isinstance(type_, t.Dict) and type_.keys is None:
         return s.call(Const(dict_keys), [atom], {}, origin, "keys")
     if isinstance(type_, t.Unknown) and t.may_vary(type_) and not isinstance(

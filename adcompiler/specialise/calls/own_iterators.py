@@ -32,7 +32,7 @@ def run_over(
     call = made_by(s, atom)
     taken_apart = call is not None and is_lazy(call.func)
     if not to_its_end or s.heap is None or not is_own(s, atom) or taken_apart:
-        return iterated(s, atom, origin, to_its_end)
+        return iterated(s, atom, origin)
     given = iterated(s, atom, origin)
     function = gives_items(s, given)
     if function is None:

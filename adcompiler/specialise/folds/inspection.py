@@ -21,8 +21,6 @@ from adcompiler.runtime.adjoints.elementwise import is_known
 from adcompiler.runtime.adjoints.kinks import first_derivative
 from adcompiler.specialise.folds.table import class_of, folds
 from adcompiler.specialise.generators import consumed
-from adcompiler.specialise.late_attributes import is_assigned
-from adcompiler.specialise.objects import late_flag
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import stand_in
 
@@ -205,9 +203,6 @@ def fold_hasattr(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: 
         return None
     type_ = s.unit.type(args[0])
     if isinstance(type_, t.Object):
-        flag = late_flag(s, type_, args[1].value)
-        if flag is not None:
-            return is_assigned(s, args[0], flag, origin)
         present = type_.field(args[1].value) is not None or hasattr(type_.cls, args[1].value)
         return Const(present) if present or not hasattr(type_.cls, "__getattr__") else None
     try:

@@ -14,14 +14,12 @@ import numpy as np
 from adcompiler.analyses.storage import READ_LATER
 from adcompiler.frontend import iterators
 from adcompiler.frontend.replacements import listed
-from adcompiler.frontend.cursors import next_or
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Star, unstar
 from adcompiler.ops.registry import hashable
 from adcompiler.runtime import dict_keys, dict_values, generated
 from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.calls.operator_methods import next_of_own
-from adcompiler.specialise.folds.cursors import is_cursor
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.result_types import item_type
 from adcompiler.specialise.writer import Writer
@@ -167,10 +165,6 @@ def fold_iter(
 def fold_next(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
-    if is_cursor(s, args[0]):
-        if len(args) == 2:
-            return run(s, next_or, args, origin, name)
-        return s.call(s.attribute(args[0], "__next__", origin), [], {}, origin, name)
     own = next_of_own(s, args[0], origin, name) if len(args) == 1 else None
     if own is not None:
         return own

@@ -45,6 +45,16 @@ def fold_accumulate(
     return run(s, iterators.accumulated_items, [items, function], origin, name)
 
 
+@folds(itertools.tee)
+def fold_tee(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom | None:
+    if not args or not may_carry(s, args[0]):
+        return None
+    return refuse(s, origin, "an iterator that is used in more than one place: tee() of it",
+                  "make a list of it, by list(...) or a comprehension")
+
+
 def _with_function(function: Any) -> Fold:
     def fold(
         s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str

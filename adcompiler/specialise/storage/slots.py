@@ -7,7 +7,7 @@ from types import ModuleType
 from adcompiler.analyses.storage import holds_storage, is_container
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Let, Origin, Pack, Var, unstar
-from adcompiler.specialise.objects import held_by, late_flag, make_record
+from adcompiler.specialise.objects import held_by, make_record
 from adcompiler.specialise.storage.aliases import rhs_is_record
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import Reference
@@ -247,8 +247,7 @@ def store_in_record(
     latest = heap.state.value(there.root)
     if there.root in heap.state.invalidated or not isinstance(latest, Var):
         return False
-    rhs, flag = s.unit.definition(latest), late_flag(s, type_, name)
-    assigned: dict[str, Atom] = {} if flag is None else {flag: Const(True)}
+    rhs = s.unit.definition(latest)
     if there.steps or rhs is None or not rhs_is_record(rhs):
         if type_.field(name) is None and not there.steps and was_made_here(s, there.root):
             parts = held_by(s, latest, type_, origin)
@@ -264,6 +263,6 @@ def store_in_record(
             return True
         return False
     fields = s.unit.fields(latest) or {}
-    new = make_record(s, type_.cls, {**fields, name: value, **assigned}, latest.name, origin)
+    new = make_record(s, type_.cls, {**fields, name: value}, latest.name, origin)
     renew(heap, there.root, new, origin)
     return True

@@ -22,7 +22,7 @@ from adcompiler.specialise.calls.constructors import is_generated
 from adcompiler.specialise.calls.operator_methods import has_text
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.calls.sparse_matrices import refuse_part
-from adcompiler.specialise.objects import call_raw, dict_owner, find_raw, late_flag
+from adcompiler.specialise.objects import call_raw, dict_owner, find_raw
 from adcompiler.specialise.storage.slices import store_slice
 from adcompiler.specialise.storage.slots import (
     heap_of, keep, refuse, refuse_itself, store_in_display, store_in_record, taken,
@@ -188,9 +188,6 @@ def store_in_slot(
     there = heap.reference(obj)
     heap.write(obj, (step,), taken(s, there.root, value, owned, origin), origin, rebound=0)
     keep(heap, there.root, value, owned)
-    flag = late_flag(s, type_, step.name) if isinstance(type_, t.Object) else None
-    if flag is not None:
-        heap.write(obj, (Step("attr", flag),), Const(True), origin, rebound=0)
 
 
 @folds(accumulate)
