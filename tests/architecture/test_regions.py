@@ -32,7 +32,6 @@ REASONS = {
     "derive/reverse/reverser.py": (2, "each kind has a reverse of its own form"),
     "frontend/building.py": (2, "the frontend makes them"),
     "frontend/regions.py": (4, "the frontend makes them"),
-    "ir/evaluate.py": (4, "each kind is run in its own way"),
     "ir/printer.py": (4, "each kind is printed in its own way"),
     "ir/verifier.py": (3, "each kind has conditions of its own"),
     "ir/visit.py": (3, "a branch written as `and` or `or`; all loops of a block"),

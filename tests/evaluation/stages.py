@@ -21,7 +21,7 @@ from adcompiler.dispatch.calling import at_point
 from adcompiler.dispatch.linear_maps import Half, pulled_back
 from adcompiler.dispatch.options import Options
 from adcompiler.frontend.scope import Scope
-from adcompiler.ir.evaluate import Evaluator, Watch
+from tests.evaluation.evaluate import Evaluator, Watch
 from adcompiler.runtime.adjoints.broadcasting import StretchedError
 from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import type_of

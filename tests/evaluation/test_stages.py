@@ -21,7 +21,7 @@ from adcompiler.analyses.storage import Sharing
 from adcompiler.compile.pipeline import stages
 from adcompiler.errors import ADError
 from adcompiler.ir import types as t
-from adcompiler.ir.evaluate import Evaluator, Watch
+from tests.evaluation.evaluate import Evaluator, Watch
 from adcompiler.ir.nodes import (
     Block, Call, Const, Function, Let, Origin, Param, Update, Var,
 )

@@ -15,7 +15,7 @@ import numpy as np
 from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.analyses.storage import Sharing
 from adcompiler.ir import types as t
-from adcompiler.ir.evaluate import Watch
+from tests.evaluation.evaluate import Watch
 from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Item, Loop, Pack, Rhs, Update, Var, operands, unstar,
 )

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from adcompiler.dispatch.annotations import parse_type, split_top
-from adcompiler.ir.evaluate import Evaluator, Watch
+from tests.evaluation.evaluate import Evaluator, Watch
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Block, Call, Const, Do, Function, If, Item, Let, Loop, Origin,
     Pack, Param, Raise, Slice, Statement, Step, Update, Var,

@@ -27,7 +27,7 @@ from adcompiler.analyses.once import reused_variables
 from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import Sharing
 from adcompiler.analyses.versions import Versions, exposed_values
-from adcompiler.ir.evaluate import Evaluator, Watch
+from tests.evaluation.evaluate import Evaluator, Watch
 from adcompiler.ir.nodes import Block, Function, Let, Var
 from adcompiler.ir.verifier import verify
 from adcompiler.ir.visit import walk

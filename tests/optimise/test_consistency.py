@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from adcompiler.compile.pipeline import Request, stages
 from adcompiler.ir import types as t
-from adcompiler.optimise.consistency import misfits
+from tests.evaluation.consistency import misfits
 from adcompiler.typed.values import type_of, type_of_arithmetic
 
 from tests.lanes import one_in

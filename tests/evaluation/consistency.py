@@ -36,6 +36,3 @@ def form(type_: t.Type) -> tuple[int, str, str]:
     axes = type_.ndim if isinstance(type_, t.Array) else 0
     usual = {"float": "float64", "complex": "complex128"}.get(type_.kind, type_.kind)
     return axes, type_.kind, (type_.dtype or usual) if type_.kind != "int" else "int"
-
-
-__all__ = ["misfits"]
