@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adcompiler import compiled, value_and_grad
+from adcompiler import compiled, grad, value_and_grad
 from tests.native.test_backends_agree import outcome, same, watched
 from tests.native.test_fusing import loops_of
 
@@ -178,3 +178,60 @@ def test_integers_are_tested_where_they_are() -> None:
     assert came == [True]
     huge = np.array([0.5, 1000.0, 2.5])
     assert outcome(native, huge, 2) == outcome(value_and_grad(whole), huge, 2)
+
+
+def product(x, table):
+    y = np.zeros(len(table))
+    for i in range(len(table)):
+        for j in range(len(x)):
+            y[i] += table[i, j] * x[j]
+    return np.sum(y * y * y)
+
+
+def running(x, table):
+    """Every sum is read by the iteration that comes next."""
+    y = np.zeros(len(table) + 1)
+    for i in range(len(table)):
+        for j in range(len(x)):
+            y[i] += table[i, j] * x[j] * y[i]
+            y[i + 1] += x[j]
+    return np.sum(y)
+
+
+def rows(x, table):
+    total = 0.0
+    for i in range(len(table)):
+        for j in range(len(x)):
+            y = np.zeros(2)
+            y[1] += table[i, j] * x[j]
+            total += y[1] * y[0] + y[1]
+    return total
+
+
+@pytest.mark.parametrize(("program", "has_totals"), [
+    (product, True), (running, False), (rows, False)])
+def test_an_element_that_a_loop_adds_to_is_kept_in_a_variable(
+    program: Any, has_totals: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    for shape in ((3, 4), (1, 1), (2, 0), (0, 3)):
+        args = rng.normal(size=shape[1]), rng.normal(size=shape)
+        expected = outcome(grad(program, (0, 1)), *args)
+        assert same(outcome(grad(program, (0, 1), backend="native"), *args), expected)
+    text = loops_of(program, np.ones(4), np.ones((3, 4))).partition("reverse of")[0]
+    assert ("_total = " in text) is has_totals
+
+
+def test_an_element_beside_the_array_is_python_s_to_tell() -> None:
+    def beside(x, table):
+        y = np.zeros(2)
+        for i in range(len(table)):
+            for j in range(len(x)):
+                y[i] += table[i, j] * x[j]
+        return np.sum(y)
+
+    args = np.ones(3), np.ones((3, 3))
+    expected = outcome(grad(beside), *args)
+    assert expected[0] is IndexError
+    assert outcome(grad(beside, backend="native"), *args) == expected
+    assert same(grad(beside, backend="native")(np.ones(0), np.ones((3, 0))), np.zeros(0))

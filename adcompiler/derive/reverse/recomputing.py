@@ -29,15 +29,21 @@ class Recomputer(ReverserBase):
         mapping: dict[Var, Atom] = {}
         again: list[Statement] = []
 
-        def is_cheap(atom: Atom) -> bool:
-            if not isinstance(atom, Var) or atom not in made or atom in items:
-                return True
-            return atom in lets and (
-                self.is_integer_arithmetic(lets[atom]) or self.is_read_again(lets[atom])
-            ) and all(map(is_cheap, operands(lets[atom].rhs)))
+        def is_free(var: Var) -> bool:
+            return var in lets and (
+                self.is_integer_arithmetic(lets[var]) or self.is_read_again(lets[var]))
+
+        def saved_for(var: Var) -> set[Var]:
+            """Return what has to be saved to compute a variable again; itself, if it is not."""
+            if var not in made or var in items:
+                return set()
+            if not is_free(var):
+                return {var}
+            return set().union(*(
+                saved_for(atom) for atom in operands(lets[var].rhs) if isinstance(atom, Var)))
 
         def recompute(var: Var) -> None:
-            if var in mapping or var not in lets:
+            if var in mapping or not is_free(var):
                 return
             for atom in operands(lets[var].rhs):
                 if isinstance(atom, Var):
@@ -45,7 +51,9 @@ class Recomputer(ReverserBase):
             again.append(self.written_again(lets[var], mapping))
 
         for var in free_variables(Block(tuple(out), tuple(yields))):
-            if var in lets and is_cheap(var):
+            saved = saved_for(var) if is_free(var) else set()
+            # An integer is saved rather than what is made of it, which may be several.
+            if not saved or (len(saved) == 1 and all(self.s.unit.type(v) == t.INT for v in saved)):
                 recompute(var)
         rename(out, yields, mapping)
         out[:0] = again

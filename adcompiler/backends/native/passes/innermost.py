@@ -18,6 +18,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.reading import bound_by, has_break, read_by
 from adcompiler.backends.native.rewriting import with_blocks, with_rows
 from adcompiler.backends.native.passes.rolling import in_parts
+from adcompiler.backends.native.passes.unused import roots_of
 from adcompiler.backends.native.passes.windows import Arrays, windows_of
 from adcompiler.backends.native.writer import Writer
 
@@ -32,11 +33,12 @@ def with_tight_loops(w: Writer, function: LoopFunction) -> LoopFunction:
             assigned[name] = assigned.get(name, 0) + 1
         if isinstance(row, (Bind, Part, Turn)):
             turned.add(row.name)
+    shared = roots_of(body)
     arrays = Arrays(
-        frozenset(row.name for row in rows_of(body) if isinstance(row, Make)
-                  and row.dtype == FLOAT and assigned[row.name] == 1),
+        floats := frozenset(row.name for row in rows_of(body) if isinstance(row, Make)
+                            and row.dtype == FLOAT and assigned[row.name] == 1),
         changing := frozenset(name for name, count in assigned.items() if count > 1),
-        changing | turned,
+        changing | turned, floats.difference(shared, shared.values()),
     )
     return replace(function, body=tightened(w, body, arrays))
 

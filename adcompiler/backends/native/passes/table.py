@@ -8,6 +8,7 @@ from adcompiler.backends.native.passes.copies import without_copies
 from adcompiler.backends.native.passes.innermost import with_tight_loops
 from adcompiler.backends.native.passes.loop_fusion import with_merged_loops
 from adcompiler.backends.native.loops import LoopFunction
+from adcompiler.backends.native.passes.overwritten import without_overwritten
 from adcompiler.backends.native.passes.pieces import with_pieces_in_place
 from adcompiler.backends.native.passes.row_fusion import with_rows_together
 from adcompiler.backends.native.passes.turned import with_turned_products
@@ -18,6 +19,7 @@ WHOLE, RECURSIVE, SEED_BY_SEED, ALL_SEEDS = "whole", "recursive", "seed by seed"
 """Functions of loops: of a product, that call themselves, and of many seeds in two ways."""
 
 PASSES: list[tuple[str, Pass, tuple[str, ...]]] = [
+    ("overwritten", without_overwritten, (WHOLE,)),
     ("copies", without_copies, (WHOLE,)),
     ("rows_together", with_rows_together, (WHOLE,)),
     ("turned_products", with_turned_products, (WHOLE, ALL_SEEDS)),

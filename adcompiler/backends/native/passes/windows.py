@@ -16,7 +16,9 @@ from adcompiler.backends.native.loops import (
     Assign, Binary, Body, Element, Expr, Extent, For, Leave, Name, Number, Row,
     Store, When, rows_of,
 )
-from adcompiler.backends.native.reading import bound_by, elements_of, names_in, read_by
+from adcompiler.backends.native.reading import (
+    bound_by, elements_of, names_in, read_by, written_by,
+)
 from adcompiler.backends.native.rewriting import with_elements
 from adcompiler.backends.native.writer import Writer
 from adcompiler.structs import dataclass
@@ -34,12 +36,13 @@ class Arrays:
     """Of a function: ``floats`` are arrays of floats that one statement makes.
 
     ``changing`` are names that several statements give a value, ``parts`` those and arrays that may
-    be parts of others, or lie in another order than C's.
+    be parts of others, or lie in another order than C's. ``alone`` have no other name.
     """
 
     floats: frozenset[str]
     changing: frozenset[str]
     parts: frozenset[str]
+    alone: frozenset[str]
 
     def in_order(self, buffer: str) -> bool:
         """Say whether the elements of an array lie one behind the other, unless it is given so."""
@@ -149,10 +152,52 @@ class Window:
         return found
 
 
-def windows_of(w: Writer, loop: For, arrays: Arrays) -> list[Window]:
-    """Return the windows of a loop that holds no other one."""
+@dataclass(frozen=True)
+class Total:
+    """An element that every iteration adds to, and that is not touched otherwise."""
+
+    store: Store
+
+    def kept(self, w: Writer, loop: For) -> tuple[list[Row], For, list[Row]]:
+        """Return a loop that keeps the sum in a variable, and what is in front and behind."""
+        buffer, indices = self.store.buffer, self.store.indices
+        name = w.fresh(f"{buffer}_total")
+        total = Assign(name, Binary("+", Name(name), self.store.value))
+        rows: list[Row] = [total if row is self.store else row for row in loop.body.rows]
+        runs = Binary("<", loop.start, loop.stop)
+        read = Assign(name, Element(buffer, indices))
+        front: list[Row] = [
+            Assign(name, Number(0.0)), When(runs, Body([read]), Body())]
+        behind: list[Row] = [
+            When(runs, Body([Store(buffer, indices, Name(name))]), Body())]
+        return front, replace(loop, body=Body(rows)), behind
+
+
+def windows_of(w: Writer, loop: For, arrays: Arrays) -> list[Window | Total]:
+    """Return the windows and totals of a loop that holds no other one."""
     stored = {row.buffer: 0 for row in rows_of(loop.body) if isinstance(row, Store)}
-    return [window for buffer in stored for window in windows_on(w, loop, arrays, buffer)]
+    found: list[Window | Total] = []
+    for buffer in stored:
+        found += windows_on(w, loop, arrays, buffer) or totals_on(loop, arrays, buffer)
+    return found
+
+
+def totals_on(loop: For, arrays: Arrays, buffer: str) -> list[Total]:
+    """Return the element of an array that a loop adds to, if it touches no other one."""
+    if buffer not in arrays.alone:
+        return []
+    rows = list(rows_of(loop.body))
+    bound = {loop.name, *(name for row in rows if (name := bound_by(row)))}
+    if buffer in bound:
+        return []
+    match [row for row in rows if buffer in {*read_by(row), *written_by(row)}]:
+        case [Store(_, indices, _, True) as store] if (
+            any(store is row for row in loop.body.rows) and not names_in(*indices) & bound
+            and not elements_of(Store(buffer, indices, Number(0.0)))
+            and all(one.buffer != buffer for one in elements_of(store))
+        ):
+            return [Total(store)]
+    return []
 
 
 def windows_on(w: Writer, loop: For, arrays: Arrays, buffer: str) -> list[Window]:
