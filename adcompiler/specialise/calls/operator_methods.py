@@ -122,6 +122,10 @@ def iterated(s: Writer, atom: Any, origin: Origin) -> Any:
     match s.unit.definition(result):
         case Call(Const(function), (Var() | Const() as items,)) if function is iter:
             return items
+    if is_own(s, result) and method_of(s, result, "__next__") is not None:
+        return s.reject(
+            origin, "an instance with `__next__` is run over, which changes it",
+            "write a loop that calls `next`, or a generator function", "iterators")
     return result
 
 
