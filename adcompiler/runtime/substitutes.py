@@ -213,45 +213,9 @@ class OrderedDict(Table):
         self.table = {name: self.table[name] for name in order}
 
 
-class ChainMap:
-    """``collections.ChainMap``: several dicts, of which the first that has a key gives its value.
-
-    Writes go to the first one.
-    """
-
-    def __init__(self, *maps: Any) -> None:
-        self.maps = maps if maps else ({},)
-
-    def __getitem__(self, key: Any) -> Any:
-        for table in self.maps:
-            if key in table:
-                return table[key]
-        raise KeyError(key)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.maps[0][key] = value
-
-    def __contains__(self, key: Any) -> bool:
-        for table in self.maps:  # noqa: SIM110 (no generator: the tables differ in type)
-            if key in table:
-                return True
-        return False
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        """Return the value of a key, or the default."""
-        for table in self.maps:
-            if key in table:
-                return table[key]
-        return default
-
-    def new_child(self, table: Any = None) -> Any:
-        """Return a chain with one dict more in front."""
-        return ChainMap({} if table is None else table, *self.maps)
-
-
 SUBSTITUTES: dict[type, type] = {
     collections.deque: Deque, collections.defaultdict: DefaultDict,
-    collections.OrderedDict: OrderedDict, collections.ChainMap: ChainMap,
+    collections.OrderedDict: OrderedDict,
 }
 """What is compiled in place of a class."""
 CACHES = (functools.lru_cache, functools.cache)

@@ -214,13 +214,17 @@ def what_class_it_is(x):
     return table["a"] * line[0] * sum(kinds)
 
 
-@programs
 def a_chain_of_dicts(x):
     chain = ChainMap({"a": x[0]}, {"a": 3.0, "b": x[1]})
     inner = chain.new_child({"c": x[2]})
     inner["d"] = x[3]
     known = inner["a"] * inner["b"] * inner["c"] * inner["d"] * inner.get("e", 2.0)
     return known if "e" not in inner and "b" in chain else 0.0
+
+
+@pytest.mark.records
+def test_chains_of_dicts_are_recorded():
+    agrees_in_every_mode(a_chain_of_dicts, X, (), pattern=False)
 
 
 @pytest.mark.parametrize("function, modes", in_turn(programs, every=2))
