@@ -16,8 +16,8 @@ from adcompiler.batching.library import (
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Item, Loop, Origin, Pack, Rhs, Star, Update, Var, operands,
-    substitute,
+    Atom, Attribute, Block, Call, Const, Item, Loop, Origin, Pack, Rhs, Star, Update, Var,
+    operands, substitute, arguments,
 )
 from adcompiler.ops.facts import ALIKE, COLUMNS, IN_ROWS, JOINS, VECTORS
 from adcompiler.ops.queries import meaning
@@ -110,9 +110,9 @@ class Calls(Arrays):
         found: Rhs | Var | None = None
         if not rhs.kwargs and not any(isinstance(arg, Star) for arg in args):
             if is_elementwise(function):
-                return self.elementwise(target, function, list(args), origin)
+                return self.elementwise(target, function, arguments(rhs), origin)
             if axes_of(function) == VECTORS and all(map(self.is_array, args)):
-                return self.elementwise(target, function, list(args), origin)
+                return self.elementwise(target, function, arguments(rhs), origin)
             found = self.of_derivatives(function, rhs, origin)
             if found is None:
                 found = self.of_array(target, function, rhs, origin)

@@ -30,7 +30,7 @@ def annotated(node: Any) -> list[Any] | None:
 FORMS: dict[type, Rewrite] = {gast.AnnAssign: annotated, gast.FunctionDef: cached}
 
 
-class Rewriter(gast.NodeTransformer):  # type: ignore[misc]
+class Rewriter(gast.NodeTransformer):
     """Writes each statement of ``FORMS`` in others, from the inside, but not the whole function."""
 
     def __init__(self, function: Any) -> None:

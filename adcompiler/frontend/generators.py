@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import gast
 
@@ -52,8 +52,10 @@ class Generators(Builder):
         if name in SHORT and len(node.args) == (1 if name != "next" else min(len(node.args), 2)):
             builtin, lower = SHORT[name], lambda: self.stopping(name, node)
         elif name == "dict" and len(node.args) == 1 and is_pair(first.elt):
+            pair = first.elt.elts
+
             def table() -> Atom:
-                entries = self.comprehension(first.generators, first.elt.elts)
+                entries = self.comprehension(first.generators, pair)
                 return self.let(Call(Const(dict_of), tuple(entries)), "table")
 
             builtin, lower = dict, table
@@ -146,7 +148,7 @@ def assignment(name: str, value: Any) -> Any:
     return gast.Assign([gast.Name(name, gast.Store(), None, None)], value, None)
 
 
-def is_pair(node: Any) -> bool:
+def is_pair(node: Any) -> TypeGuard[gast.Tuple]:
     """Say whether an expression is a display of two values."""
     return isinstance(node, gast.Tuple) and len(node.elts) == 2 and not any(
         isinstance(element, gast.Starred) for element in node.elts

@@ -84,7 +84,8 @@ def mark_outer(node: Any, own: dict[str, None] | None = None) -> None:
     """
     inside = children(node)
     if isinstance(node, gast.Name):
-        node.outer = own is not None and node.id not in own
+        mark: Any = node  # a mark of ours, which gast does not know
+        mark.outer = own is not None and node.id not in own
     elif isinstance(node, RUNS_APART):
         first = node.generators[0]
         mark_outer(first.iter, own)

@@ -21,16 +21,22 @@ Captures = dict[str, Atom]
 TRUE, FALSE = Const(True), Const(False)
 
 
-class PatternTest(gast.AST):  # type: ignore[misc]
+class PatternTest(gast.AST):
     """The test of one case: whether the subject fits the pattern, and then the guard holds."""
 
     _fields = ("subject", "pattern", "guard")
 
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
 
-class Captured(gast.AST):  # type: ignore[misc]
+
+class Captured(gast.AST):
     """Stands where what a pattern captured is known to have a value."""
 
     _fields = ("names",)
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
 
 
 class Patterns(Builder):

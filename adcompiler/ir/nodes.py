@@ -21,7 +21,7 @@ __all__ = [
     "NONE", "UNDEF", "Atom", "Attribute", "Block", "Call", "Closure", "Const", "Do", "Edge",
     "Format", "Free", "Function", "Global", "Handler", "If", "Item", "Let", "Loop", "Origin",
     "Pack", "Param", "Raise", "Region", "Rhs", "Slice", "Star", "Statement", "Step", "Try",
-    "Undefined", "Unsupported", "Update", "Var", "With", "operands", "step_with", "substitute",
+    "Undefined", "Unsupported", "Update", "Var", "With", "arguments", "operands", "step_with", "substitute",
     "unstar",
 ]
 
@@ -146,6 +146,11 @@ class Format:
     """An f-string; parts are texts or ``(atom, conversion, format specification)``."""
 
     parts: tuple[str | tuple[Atom, int, Atom], ...]
+
+
+def arguments(call: Call) -> list[Any]:
+    """Return the arguments of a call; those that stand for several are ``Star``."""
+    return list(call.args)
 
 
 Rhs = Call | Pack | Item | Slice | Attribute | Closure | Free | Global | Format | Update

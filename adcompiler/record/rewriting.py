@@ -118,7 +118,7 @@ class Rewriter(Expressions):
         if isinstance(target, gast.Name):
             return [gast.Assign([store(target.id)], call(name, load(target.id), value), None)]
         obj = self.temporary()
-        rows = [gast.Assign([store(obj)], self.visit(target.value), None)]
+        rows: list[gast.stmt] = [gast.Assign([store(obj)], self.visit(target.value), None)]
         temporaries = [obj]
         if isinstance(target, gast.Attribute):
             attr = constant(self.mangled(target.attr))
@@ -133,7 +133,7 @@ class Rewriter(Expressions):
         return [*rows, gast.Delete([gast.Name(n, gast.Del(), None, None) for n in temporaries])]
 
     def visit_Delete(self, node: Any) -> Any:
-        rows = []
+        rows: list[gast.stmt] = []
         for target in node.targets:
             if isinstance(target, gast.Subscript):
                 rows.append(gast.Expr(call(

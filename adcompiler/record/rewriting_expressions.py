@@ -51,7 +51,7 @@ def store(name: str) -> Any:
     return gast.Name(name, gast.Store(), None, None)
 
 
-class Tools(gast.NodeTransformer):  # type: ignore[misc]
+class Tools(gast.NodeTransformer):
     """What rewriting a function needs; ``cls`` is the class whose private names it spells."""
 
     def __init__(self, file: str, cls: str) -> None:

@@ -10,7 +10,9 @@ import numpy as np
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Origin, Star, Var, unstar
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Call, Const, Item, Origin, Star, Var, unstar, arguments,
+)
 from adcompiler.runtime import dict_keys, dict_values, positions
 from adcompiler.specialise.folds.iterator import makes_iterator
 from adcompiler.specialise.result_types import item_type
@@ -199,5 +201,5 @@ class Iterables(Writer):
             function = rhs.func.value
             kwargs = {key: value for key, value in rhs.kwargs if key is not None}
             return self.type_of_call(
-                lambda *a, **k: next(iter(function(*a, **k))), list(rhs.args), kwargs)
+                lambda *a, **k: next(iter(function(*a, **k))), arguments(rhs), kwargs)
         return item_type(type_)

@@ -25,11 +25,13 @@ def taken_apart(decorator: Any) -> tuple[Any, dict[str, Any] | None] | None:
     """Return a decorator with the literals that it is given by keyword; None for others."""
     if not isinstance(decorator, gast.Call):
         return decorator, None
-    if decorator.args or any(
-        k.arg is None or not isinstance(k.value, gast.Constant) for k in decorator.keywords
-    ):
+    literals = {
+        k.arg: k.value.value for k in decorator.keywords
+        if k.arg is not None and isinstance(k.value, gast.Constant)
+    }
+    if decorator.args or len(literals) != len(decorator.keywords):
         return None
-    return decorator.func, {k.arg: k.value.value for k in decorator.keywords}
+    return decorator.func, literals
 
 
 def is_same_at_each_call(node: Any) -> bool:

@@ -52,7 +52,7 @@ def collected(node: Any, name: str) -> list[Any]:
             placed(gast.Return(loaded(name)), node.body[-1])]
 
 
-class Collector(gast.NodeTransformer):  # type: ignore[misc]
+class Collector(gast.NodeTransformer):
     """Writes what a generator function yields into a list."""
 
     def __init__(self, name: str) -> None:

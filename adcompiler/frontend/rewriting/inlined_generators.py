@@ -56,7 +56,7 @@ def with_inlined_generators(
     return node, writer.used
 
 
-class Writer(gast.NodeTransformer):  # type: ignore[misc]
+class Writer(gast.NodeTransformer):
     """Writes the loops of one function anew."""
 
     def __init__(self, node: Any, function: Any) -> None:
@@ -291,7 +291,7 @@ def leaves(body: Sequence[Any], kind: Any) -> bool:
 def without_return(body: Sequence[Any]) -> list[Any]:
     """Return statements with the end of the loop in place of ``return``."""
 
-    class Ends(gast.NodeTransformer):  # type: ignore[misc]
+    class Ends(gast.NodeTransformer):
         def visit_Return(self, node: Any) -> Any:
             return gast.Break()
 

@@ -42,7 +42,7 @@ def _rename(node: Any, names: Mapping[str, str], numbers: Iterator[int]) -> None
         targets = (name for part in node.generators for name in assigned_names(part.target))
         names = {**names, **{name: f"{name}{MARK}{number}" for name in targets}}
         inside = [first.target, *first.ifs, *(part for part in inside if part is not first)]
-    elif isinstance(node, FUNCTIONS) and names:  # a lambda: no other stands in an expression
+    elif isinstance(node, gast.Lambda) and names:
         own = assigned_names(node)
         inside = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
         _rename(node.body, {old: new for old, new in names.items() if old not in own}, numbers)

@@ -456,14 +456,17 @@ def parsed(source: SourceText) -> gast.FunctionDef | gast.AsyncFunctionDef | gas
     import gast
 
     with quiet(SyntaxWarning, DeprecationWarning):
+        node: Any
         if source.name == LAMBDA:
             text = f"({source.snippet})"
             start = source.indent + source.span[0] - 1
-            node = gast.parse(text).body[0].value
+            node = gast.parse(text).body[0]
+            node = node.value
             _relocate(node, text, source.first_line - 1, start, source.indent)
         elif _prefix(source.text):
             text = "if 1:\n" + source.text
-            node = gast.parse(text).body[0].body[0]
+            node = gast.parse(text).body[0]
+            node = node.body[0]
             _relocate(node, text, source.first_line - 2, 0, 0)
         else:
             node = gast.parse(source.text).body[0]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star, unstar
+from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star, unstar, arguments
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.derivatives import (
     AT_ONCE, MAKERS, NONE_IS_SAID, ONLY_OUTSIDE, OPTIONS, Wanted, holds_floats,
@@ -100,7 +100,7 @@ def call_made(
     function = primal_of(made)
     if function is None:
         return make_derivative(s, made.func, args, {**options, **kwargs}, origin, name)
-    wanted = options_of(s, MAKERS[made.func.value], list(made.args), options)
+    wanted = options_of(s, MAKERS[made.func.value], arguments(made), options)
     assert wanted is not None
     return call_derivative(s, wanted, function, args, kwargs, origin, name)
 

@@ -17,7 +17,7 @@ import numpy as np
 from adcompiler.frontend import along_arrays, iterators
 from adcompiler.frontend.replacements import mapped
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Region, Star
+from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Region, Star, arguments
 from adcompiler.ir.regions import COLLECTED
 from adcompiler.runtime import same_kind
 from adcompiler.specialise.calls.binding import plain_call
@@ -54,7 +54,7 @@ def vectorized_value(s: Writer, func: Const, origin: Origin) -> Vectorized | Non
 def vectorized_call(s: Writer, made: Call) -> Vectorized | None:
     """Return what is known of an ``np.vectorize`` made in the code; None if it is not enough."""
     kwargs = {key: value for key, value in made.kwargs if key is not None}
-    given = options(SETTINGS, list(made.args), kwargs)
+    given = options(SETTINGS, arguments(made), kwargs)
     if given is None or "pyfunc" not in given:
         return None
     known = {key: known_value(s, atom) for key, atom in given.items() if key != "pyfunc"}
