@@ -10,6 +10,7 @@ from adcompiler.ops.homes import root_module
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import is_record, state_of
 from adcompiler.runtime.tables import is_table
+from collections.abc import Callable
 
 INSTEAD = {
     "cupy": "cupy.asnumpy(x)", "dask": "x.compute()", "jax": "np.asarray(x)",
@@ -25,7 +26,7 @@ PLAIN = frozenset({float, int, str, bool, complex, np.ndarray})
 """Classes of values that are of no such library, and hold none."""
 
 
-def is_foreign(value: Any) -> bool:
+def is_foreign(value: Callable[..., Any]) -> bool:
     """Say whether a function, class or module belongs to such a library."""
     module = getattr(value, "__module__", None) or getattr(value, "__name__", None)
     return isinstance(module, str) and module.partition(".")[0] in INSTEAD
@@ -42,7 +43,7 @@ def is_array_of_its_own(cls: type) -> bool:
     ) and root_module(cls) != "adcompiler"
 
 
-def computed_elsewhere(function: Any) -> tuple[str, str] | None:
+def computed_elsewhere(function: Callable[..., Any]) -> tuple[str, str] | None:
     """Return what is wrong with a call of a function of such a library, and what to write instead.
 
     None for a function of none of them.
@@ -59,7 +60,7 @@ def computed_elsewhere(function: Any) -> tuple[str, str] | None:
 
 @unless_it_raises(None)
 def foreign_class(
-    value: Any, deep: bool = False, tables: bool = True, around: tuple[int, ...] = ()
+    value: Callable[..., Any], deep: bool = False, tables: bool = True, around: tuple[int, ...] = ()
 ) -> type | None:
     """Return the class of a value of such a library, or of one in a container; else None.
 

@@ -142,7 +142,7 @@ class _Check:
         return OTHER
 
     def combine(
-        self, meaning: str, rhs: Any, args: tuple[Any, ...], states: list[Dependence]
+        self, meaning: str, rhs: Any, args: tuple[Atom, ...], states: list[Dependence]
     ) -> Dependence:
         """Return how a result depends on m, by what the function means."""
         match meaning, states:
@@ -172,7 +172,7 @@ class _Check:
         return a if a == b else OTHER
 
     @staticmethod
-    def product(args: tuple[Any, ...], states: list[Dependence]) -> Dependence:
+    def product(args: tuple[Atom, ...], states: list[Dependence]) -> Dependence:
         a, b = states
         if (a.scale or a.factor == 0.0) and (b.scale or b.factor == 0.0):
             return Dependence(a.factor + b.factor, True, a.kept or b.kept)
@@ -189,7 +189,7 @@ class _Check:
             return INDEPENDENT if factor == 0.0 else Dependence(factor, True, a.kept or b.kept)
         return OTHER
 
-    def summed(self, state: Dependence, rhs: Any, args: tuple[Any, ...]) -> Dependence:
+    def summed(self, state: Dependence, rhs: Call, args: tuple[Atom, ...]) -> Dependence:
         """Return the dependence of a sum, if m is constant along the axes that it runs over."""
         axis, keeps = reduction(rhs, args, self.type_of)
         if axis is UNCLEAR:
@@ -203,7 +203,7 @@ UNCLEAR = object()
 
 
 def reduction(
-    rhs: Any, args: tuple[Any, ...], type_of: Callable[[Atom], t.Type]
+    rhs: Any, args: tuple[Atom, ...], type_of: Callable[[Atom], t.Type]
 ) -> tuple[Any, bool]:
     """Return the axis of a reduction (UNCLEAR if not one constant) and whether it is kept."""
     kwargs: Mapping[str, Atom] = dict(rhs.kwargs)

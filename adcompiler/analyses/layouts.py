@@ -7,7 +7,7 @@ computed of, so these matter as well. What is not among them may be laid out in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from adcompiler.analyses.storage import Definition, TypeOf, is_mutable
 from adcompiler.ir import types as t
@@ -21,6 +21,7 @@ from adcompiler.ops.facts import IN_C
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.adjoints.shaping import reshape_view
 from adcompiler.typed.callee import Callee
+from typing import Any
 
 DESCRIBES = frozenset({"strides", "flags", "data", "ctypes", "__array_interface__"})
 """Attributes of arrays that tell how these lie in memory."""
@@ -104,7 +105,9 @@ class LayoutFlow:
             case Closure(function) if any(map(tells_order, walk(function.body))):
                 yield from operands(rhs)
 
-    def only_splits(self, obj: Atom | Star, function: object, args: Sequence[object]) -> bool:
+    def only_splits(
+        self, obj: Atom | Star, function: Callable[..., Any] | Callee, args: Sequence[object]
+    ) -> bool:
         """Say whether a reshape parts the axis of a vector, which gives a view in any case."""
         type_ = self.type_of(unstar(obj))
         return function is reshape_view and len(args) > 1 and (

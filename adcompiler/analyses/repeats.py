@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 from adcompiler.analyses.exchanges import Exchanges, is_copy, slot_of
 from adcompiler.analyses.held import Classes, is_written_inside
@@ -25,6 +25,8 @@ from adcompiler.ir.visit import blocks_of
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import append, dict_values, put_entry, record
 from adcompiler.structs import dataclass
+from typing import Any
+from adcompiler.typed.callee import Callee
 
 ITEM_BY_ITEM: frozenset[object] = frozenset({
     list, tuple, dict, sorted, reversed, filter, operator.add, dict_values, append, put_entry,
@@ -36,7 +38,7 @@ Loops = frozenset[int]
 """The loops around a place, by identity."""
 
 
-def gives_parts(function: object) -> bool:
+def gives_parts(function: Callable[..., Any] | Callee) -> bool:
     """Say whether a function cuts an array into parts that do not overlap."""
     return function in (list, tuple) or REGISTRY.facts(function).parts is True
 

@@ -7,7 +7,7 @@ updates, and the check of emitted code. Where nothing is known the answer is ``m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -115,7 +115,7 @@ class Sharing:
             if is_mutable(self.type_of(atom)):
                 yield atom, how
 
-    def contents(self, atoms: Any) -> Iterator[tuple[Atom, Step | str]]:
+    def contents(self, atoms: tuple[Atom, ...]) -> Iterator[tuple[Atom, Step | str]]:
         """Yield those of ``atoms`` that hold values with storage, which are held again."""
         for atom in atoms:
             type_ = self.type_of(atom)
@@ -262,7 +262,7 @@ class Sharing:
         return isinstance(type_, t.Dict) and type_.keys is not None and all(
             isinstance(key, (str, int, float, complex, bytes, type(None))) for key in type_.keys)
 
-    def applies(self, shares: Shares, args: tuple[Any, ...], rhs: Call) -> bool:
+    def applies(self, shares: Shares, args: Sequence[Atom], rhs: Call) -> bool:
         """Say whether a call may be one of those that a fact about storage is of."""
         type_ = self.type_of(args[0]) if args else None
         if shares.ndim is not None and isinstance(type_, t.Array) and type_.ndim != shares.ndim:
@@ -285,7 +285,7 @@ def named(rhs: Call) -> tuple[tuple[str, Atom], ...]:
     return tuple((key, atom) for key, atom in rhs.kwargs if key is not None)
 
 
-def may_be_one_of(option: Option, args: tuple[Any, ...], rhs: Call) -> bool:
+def may_be_one_of(option: Option, args: Sequence[Atom], rhs: Call) -> bool:
     """Say whether an argument may have one of the values with which a result shares storage."""
     given = dict(rhs.kwargs)
     if None in given:

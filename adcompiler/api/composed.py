@@ -79,7 +79,9 @@ class ComposedDerivative(Derivative[P, R_co]):
         return self.ran
 
 
-def made_again(maker: Callable[..., Any], function: Any, given: dict[str, Any]) -> Any:
+def made_again(
+    maker: Callable[..., Any], function: Callable[..., Any], given: dict[str, Any]
+) -> Any:
     """Return what an operator makes of a function: how that is pickled."""
     return maker(function, **given)
 

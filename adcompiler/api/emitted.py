@@ -313,7 +313,9 @@ def _kept_here(function: Callable[..., Any], *options: Any) -> EmittedDerivative
     return EmittedDerivative(function, Options(*options))
 
 
-def _kept_by_identity(function: Any, key: tuple[Any, ...]) -> EmittedDerivative[..., Any]:
+def _kept_by_identity(
+    function: Callable[..., Any], key: tuple[Any, ...]
+) -> EmittedDerivative[..., Any]:
     """Return the derivative of a callable that has no hash, or is the method of what has none.
 
     What is kept keeps the callable, so that its identity is that of no other one.

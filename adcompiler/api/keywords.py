@@ -103,7 +103,7 @@ def names_arguments(value: Any) -> bool:
 
 
 def needs_arguments(
-    operator: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    operator: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
     """Raise TypeError where an operator at given arguments is called without any."""
     if args or kwargs or not callable(function):
@@ -121,7 +121,9 @@ def needs_arguments(
             "value there, and a function") from None
 
 
-def first_argument_only(operator: str, function: Any, kwargs: dict[str, Any]) -> None:
+def first_argument_only(
+    operator: str, function: Callable[..., Any], kwargs: dict[str, Any]
+) -> None:
     """Raise TypeError where ``argnums`` is neither the operator's nor the function's."""
     given = [name for name in ("argnums", "argnum") if name in kwargs]
     if not given:

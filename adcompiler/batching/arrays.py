@@ -17,22 +17,24 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Item, Origin, Pack, Rhs, Star, Var,
 )
+from collections.abc import Callable
+from adcompiler.typed.callee import Callee
 
 
 class Arrays(Subscripts):
     """Each method writes one kind of function for all seeds at once."""
 
-    def axes_of(self, function: Any) -> str | None:
+    def axes_of(self, function: Callable[..., Any] | Callee) -> str | None:
         """Return the word for what a function makes of a leading axis, None if not known."""
         return axes_of(function)
 
-    def elementwise(self, target: Var, function: Any, args: list[Any], origin: Origin) -> Rhs:
+    def elementwise(self, target: Var, function: Any, args: list[Atom], origin: Origin) -> Rhs:
         rank = max(self.rank(a) for a in args)
         if t.is_number(self.logical[target]) and rank != self.rank(target):
             raise NotBatchable  # some type is wrong; one seed by itself needs none
         return Call(Const(function), tuple(self.aligned(a, rank, origin) for a in args))
 
-    def matmul(self, args: tuple[Any, ...], origin: Origin) -> Rhs | None:
+    def matmul(self, args: tuple[Atom, ...], origin: Origin) -> Rhs | None:
         a, b = args
         if isinstance(a, Star) or isinstance(b, Star):
             return None
@@ -55,7 +57,7 @@ class Arrays(Subscripts):
             return Call(Const(operator.matmul), (b, a))
         return None if first > 2 and first != second else Call(Const(operator.matmul), (a, b))
 
-    def outer(self, a: Any, b: Any, origin: Origin) -> Rhs:
+    def outer(self, a: Atom, b: Atom, origin: Origin) -> Rhs:
         """Return the outer products of vectors, of which one or both have a leading axis."""
         dtype = getattr(self.s.unit.type(a), "dtype", "float64")
         standing = Item(a, Const((Ellipsis, None)))
@@ -79,7 +81,7 @@ class Arrays(Subscripts):
         call = replace(rhs, args=(matrix, columns))
         return Attribute(self.s.let(call, type_, "solved", origin), "T")
 
-    def in_order(self, atom: Any, origin: Origin) -> Any:
+    def in_order(self, atom: Atom, origin: Origin) -> Any:
         """Return what a loop runs over: for an array its rows, each with all seeds."""
         if isinstance(atom, Star):
             raise NotBatchable
@@ -97,7 +99,7 @@ class Arrays(Subscripts):
             raise NotBatchable
         return atom
 
-    def reshaped(self, x: Any, shape: Any, origin: Origin) -> Rhs:
+    def reshaped(self, x: Atom, shape: Atom, origin: Origin) -> Rhs:
         if not self.is_array(x) or shape in self.batched:
             raise NotBatchable
         type_ = self.s.unit.type(shape)

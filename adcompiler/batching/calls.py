@@ -30,6 +30,8 @@ from adcompiler.runtime.batches import (
     as_gradient_each, project_each, seed_of, stacked, unbroadcast_each,
 )
 from adcompiler.runtime.adjoints.shaping import copy_as_laid_out
+from collections.abc import Callable
+from adcompiler.typed.callee import Callee
 
 
 class Calls(Arrays):
@@ -125,7 +127,9 @@ class Calls(Arrays):
             found = self.along_axis(function, rhs)
         return self.one_by_one(target, rhs, origin) if found is None else found
 
-    def of_derivatives(self, function: Any, rhs: Call, origin: Origin) -> Rhs | None:
+    def of_derivatives(
+        self, function: Callable[..., Any] | Callee, rhs: Call, origin: Origin
+    ) -> Rhs | None:
         """Return a call of a function that the compiler writes for derivatives; None if not one."""
         args: tuple[Any, ...] = rhs.args
         if function is add:
@@ -145,7 +149,7 @@ class Calls(Arrays):
         return rhs if function is drop_last else None
 
     def of_array(
-        self, target: Var, function: Any, rhs: Call, origin: Origin
+        self, target: Var, function: Callable[..., Any], rhs: Call, origin: Origin
     ) -> Rhs | Var | None:
         """Return a call of a function of arrays or sequences; None if nothing is known of it."""
         args: tuple[Any, ...] = rhs.args
@@ -181,7 +185,7 @@ class Calls(Arrays):
             return Call(rhs.func, tuple(self.in_order(a, origin) for a in args))
         return None
 
-    def number(self, x: Var, function: Any) -> Rhs | Var:
+    def number(self, x: Var, function: Callable[..., Any]) -> Rhs | Var:
         """Return numbers converted to float or complex, those of all seeds in one array."""
         if self.rank(x):
             raise NotBatchable

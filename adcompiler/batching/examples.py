@@ -8,7 +8,7 @@ code runs, which element is meant or which shape there is, code for many example
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -136,7 +136,7 @@ class ExampleBatcher(Batcher):
             found = self.of_matrices(meaning(rhs), args, origin)
         return super().call(target, function, rhs, origin) if found is None else found
 
-    def as_of(self, g: Any, x: Any, is_own: bool, origin: Origin) -> Rhs | Var:
+    def as_of(self, g: Any, x: Atom, is_own: bool, origin: Origin) -> Rhs | Var:
         """Return cotangents as those of values of many examples, which are of the same type."""
         types = [self.type(a) for a in (g, x)]
         if not all(isinstance(one, (t.Scalar, t.Array)) for one in types) or (
@@ -154,7 +154,7 @@ class ExampleBatcher(Batcher):
         whole = self.write(found, types[1], "whole", origin)
         return Call(Const(np.copy), (whole,))
 
-    def of_matrices(self, means: str | None, args: list[Any], origin: Origin) -> Rhs | None:
+    def of_matrices(self, means: str | None, args: list[Atom], origin: Origin) -> Rhs | None:
         """Return a function of two matrices for all examples at once; None if it is none."""
         if means in ("matmul", "dot"):
             return self.product(args, origin)
@@ -162,7 +162,9 @@ class ExampleBatcher(Batcher):
             return self.solution(args, origin)
         return None
 
-    def of_elements(self, target: Var, function: Any, rhs: Call, origin: Origin) -> Rhs | Var:
+    def of_elements(
+        self, target: Var, function: Callable[..., Any], rhs: Call, origin: Origin
+    ) -> Rhs | Var:
         """Return a function of each element for all examples.
 
         Python's numbers and NumPy's are told apart by what they do: where they raise, one example

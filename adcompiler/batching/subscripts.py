@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -132,7 +131,7 @@ class Subscripts(Values):
             return [step], type_.item
         raise NotBatchable
 
-    def add_at(self, args: tuple[Any, ...], origin: Origin) -> Rhs:
+    def add_at(self, args: tuple[Atom, ...], origin: Origin) -> Rhs:
         buffer = self.expanded(args[0], origin)
         assert isinstance(buffer, Var)
         type_ = self.logical[buffer]

@@ -115,7 +115,7 @@ def is_real(value: Any) -> bool:
 
 
 def gradient_of(
-    function: Any, out: int | None, count: int, active: tuple[int, ...]
+    function: Callable[..., Any], out: int | None, count: int, active: tuple[int, ...]
 ) -> Callable[..., Any]:
     """Return the gradient of one output of a function of numbers, as a function with source."""
     names = ", ".join(f"x{i}" for i in range(count))
@@ -168,7 +168,7 @@ def check_output(
 
 
 def unknown_wrong(
-    function: Any, out: int | None, points: list[Point], unknown: tuple[int, ...],
+    function: Callable[..., Any], out: int | None, points: list[Point], unknown: tuple[int, ...],
     kind: Classification,
 ) -> list[str]:
     """Return the derivatives in arguments of which a rule gives none that are not zero as said.
@@ -192,14 +192,14 @@ def unknown_wrong(
     return list(wrong)
 
 
-def size_at(function: Any, out: int | None, point: Point) -> float:
+def size_at(function: Callable[..., Any], out: int | None, point: Point) -> float:
     """Return how large one output of a function is."""
     value = value_at(function, list(point))
     return float(abs(value if out is None else value[out]))
 
 
 def check_values(
-    function: Any, rng: np.random.Generator, out: int | None, kind: Classification
+    function: Callable[..., Any], rng: np.random.Generator, out: int | None, kind: Classification
 ) -> Checked:
     """Check the classification of one output by differences of values, at numbers near 1."""
     count = len(kind.der1_zero)
@@ -224,7 +224,7 @@ NOISE = 1e-4
 
 
 def value_differences(
-    function: Any, out: int | None, point: Any
+    function: Callable[..., Any], out: int | None, point: Any
 ) -> dict[tuple[int, ...], float]:
     """Return first and second differences of a function of numbers, by arguments."""
     def at(*shifts: tuple[int, float]) -> float:
@@ -249,7 +249,7 @@ def as_array(number: float) -> Any:
     return np.asarray(number)
 
 
-def value_at(function: Any, point: list[float]) -> Any:
+def value_at(function: Callable[..., Any], point: list[float]) -> Any:
     """Return the value of a function of numbers, which may be a method of another class."""
     for convert in (float, as_array, complex):
         try:
@@ -260,7 +260,7 @@ def value_at(function: Any, point: list[float]) -> Any:
 
 
 def differences(
-    function: Any, out: int | None, point: Point, active: tuple[int, ...]
+    function: Callable[..., Any], out: int | None, point: Point, active: tuple[int, ...]
 ) -> dict[tuple[int, ...], float]:
     """Return the first derivatives at a point, and the second ones as differences of those."""
     found = first_derivatives(function, out, point, active)
@@ -277,7 +277,7 @@ def differences(
 
 
 def first_derivatives(
-    function: Any, out: int | None, point: Point, active: tuple[int, ...]
+    function: Callable[..., Any], out: int | None, point: Point, active: tuple[int, ...]
 ) -> dict[tuple[int, ...], float]:
     """Return the first derivatives at a point, by the argument differentiated in."""
     with np.errstate(all="ignore"), quiet():
@@ -286,7 +286,7 @@ def first_derivatives(
 
 
 def derivatives(
-    function: Any, out: int | None, point: Point, active: tuple[int, ...]
+    function: Callable[..., Any], out: int | None, point: Point, active: tuple[int, ...]
 ) -> dict[tuple[int, ...], float]:
     """Return the first and second derivatives at a point, by the arguments differentiated in."""
     found = first_derivatives(function, out, point, active)
@@ -304,7 +304,7 @@ _GRADIENTS: dict[Any, Callable[..., Any]] = {}
 
 
 def gradients(
-    function: Any, out: int | None, count: int, active: tuple[int, ...]
+    function: Callable[..., Any], out: int | None, count: int, active: tuple[int, ...]
 ) -> Callable[..., Any]:
     """Return the gradient function of one output, the same for all points."""
     key = function, out, count, active

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from inspect import Parameter
@@ -128,7 +128,7 @@ def for_all_shapes(request: Request, emitted: Emitted) -> str:
     return general.text if is_parted(request) else with_both(emitted, general)
 
 
-def answer(function: Any, error: ADError | TypeError) -> str:
+def answer(function: Callable[..., Any], error: ADError | TypeError) -> str:
     """Return what calls of a derivative are that does not compile, and why, in a line."""
     if not isinstance(error, ADError):
         return f"refused: {error}"

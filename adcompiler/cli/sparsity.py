@@ -22,6 +22,7 @@ from adcompiler.cli.target import UsageError, load_target, running, writing
 from adcompiler.ops.homes import display_name
 from adcompiler.plot import save
 from adcompiler.signatures import signature as signature_of
+from collections.abc import Callable
 
 SPARSE: dict[str, Any] = {"sparse-jacobian": sparse_jacobian, "sparse-hessian": sparse_hessian}
 """Modes of ``dump`` that write sparse derivatives."""
@@ -165,7 +166,7 @@ def the_function(target: str) -> tuple[str, Any]:
     return name, function
 
 
-def check_given(name: str, function: Any, given: dict[str, Any]) -> None:
+def check_given(name: str, function: Callable[..., Any], given: dict[str, Any]) -> None:
     """Raise UsageError unless a function can be called with the arguments given by name."""
     try:
         parameters = signature_of(function).parameters

@@ -18,7 +18,7 @@ import sys
 import sysconfig
 import types
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -160,7 +160,7 @@ class StaticModule:
             made = self.decorated(made, decorator)
         return made
 
-    def decorated(self, function: Any, node: ast.expr) -> Any:
+    def decorated(self, function: Callable[..., Any], node: ast.expr) -> Any:
         """Return what a decorator makes of a function, None if it is not one of adcompiler's."""
         call = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
         name = call.func.id if isinstance(call.func, ast.Name) else ""

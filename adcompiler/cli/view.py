@@ -16,6 +16,7 @@ from adcompiler.cli.target import UsageError, load_target, running, writing
 from adcompiler.compile.modes import ALIASES, MODES
 from adcompiler.viewer.listed import listed_emitted
 from adcompiler.viewer.page import View
+from collections.abc import Callable
 
 
 def add_view(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -91,7 +92,7 @@ def is_value(node: ast.expr) -> bool:
     return not any(isinstance(part, ast.Name) for part in ast.walk(node))
 
 
-def view_of_types(name: str, function: Any, options: argparse.Namespace) -> View:
+def view_of_types(name: str, function: Callable[..., Any], options: argparse.Namespace) -> View:
     """Return the page of what is compiled for types: of ``--args``, annotations and defaults."""
     wanted = DumpOptions(options.mode, options.argnums, args=options.args)
     possible = requests_for(function, wanted)

@@ -8,9 +8,10 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Call, Const, Origin, Rhs, Step, Update, unstar
 from adcompiler.runtime import add_at, append, drop_last
 from adcompiler.specialise.writer import Writer
+from collections.abc import Callable
 
 
-def is_call_of(function: Any, rhs: Rhs) -> bool:
+def is_call_of(function: Callable[..., Any], rhs: Rhs) -> bool:
     """Say whether a right-hand side is a call of one function."""
     return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is function
 

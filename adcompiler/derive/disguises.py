@@ -126,7 +126,7 @@ def is_other_form(type_: t.Type) -> bool:
     return isinstance(type_, (t.Text, t.Unknown, t.Object, t.Method))
 
 
-def returns_numbers(s: Writer, function: Any, given: list[Atom], target: Var) -> bool:
+def returns_numbers(s: Writer, function: type | None, given: list[Atom], target: Var) -> bool:
     """Say whether a call makes numbers with a derivative of text or bits."""
     type_ = s.unit.type(target)
     numbers = isinstance(type_, t.Unknown) or (

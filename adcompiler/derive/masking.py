@@ -79,7 +79,7 @@ def nowhere_zero(block: Block, one: Var | None) -> set[Atom]:
     return found
 
 
-def is_alike(function: Any) -> bool:
+def is_alike(function: Callable[..., Any]) -> bool:
     """Say whether a function gives the numbers of its first argument, or their negatives."""
     return function is project or REGISTRY.facts(function).means in ALIKE
 
@@ -192,7 +192,7 @@ class Masking:
         yield Let(target, rhs, origin)
 
     def product(
-        self, function: Any, a: Any, b: Any, is_scaled: bool
+        self, function: Callable[..., Any], a: Any, b: Any, is_scaled: bool
     ) -> tuple[Any, Any, Any] | None:
         """Return the masked call in place of a product or quotient, None for none."""
         if not self.is_number(a) or not self.is_number(b) or self.nowhere_zero & {a, b}:
@@ -215,13 +215,13 @@ class Masking:
             self.unit.type(atom), (t.Scalar, t.Array, t.Unknown))
 
 
-def is_series(function: Any) -> bool:
+def is_series(function: Callable[..., Any]) -> bool:
     """Say whether a function gives the coefficients of a function of numbers: of one or two."""
     return getattr(function, "__module__", "") in OF_NUMBERS and (
         len(COEFFICIENTS.get(function, ())) in (1, 2))
 
 
-def is_known(function: Any) -> bool:
+def is_known(function: Callable[..., Any]) -> bool:
     """Say whether a function is a product or quotient."""
     return function is masked_product or REGISTRY.facts(function).means in PRODUCTS
 

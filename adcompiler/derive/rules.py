@@ -121,7 +121,7 @@ def write_check(s: Specialiser, g: Atom, shape: Atom, place: Atom, at: Origin) -
 
 
 def apply_partials(
-    s: Specialiser, rule: Rule, func: Atom, args: list[Any], kwargs: Mapping[str, Atom], name: str,
+    s: Specialiser, rule: Rule, func: Atom, args: list[Atom], kwargs: Mapping[str, Atom], name: str,
     temporary: bool, origin: Origin, active: Callable[[Atom], bool],
 ) -> Applied:
     """Apply an elementwise rule given by its partial derivatives."""
@@ -163,7 +163,7 @@ def apply_partials(
 
 
 def refuse_missing_partials(
-    s: Specialiser, rule: Rule, args: list[Any], active: Callable[[Atom], bool], origin: Origin
+    s: Specialiser, rule: Rule, args: list[Atom], active: Callable[[Atom], bool], origin: Origin
 ) -> None:
     """Report arguments that carry a derivative where the rule has no partial derivative."""
     for position, (x, partial) in enumerate(zip(args, rule.partials, strict=True), start=1):
@@ -223,7 +223,7 @@ def scaled(s: Specialiser, dy: Atom, partial: Atom, origin: Origin) -> Atom:
 
 
 def apply_definition(
-    s: Specialiser, rule: Rule, func: Atom, args: list[Any], kwargs: Mapping[str, Atom], name: str,
+    s: Specialiser, rule: Rule, func: Atom, args: list[Atom], kwargs: Mapping[str, Atom], name: str,
     temporary: bool, origin: Origin, active: Callable[[Atom], bool],
 ) -> Applied:
     """Apply a rule that is written as a function returning ``(y, pullback)``."""
@@ -299,7 +299,7 @@ def pulled_back(
 
 
 def own_primal(
-    s: Specialiser, rule: Rule, func: Atom, args: list[Any], kwargs: Mapping[str, Atom], name: str,
+    s: Specialiser, rule: Rule, func: Atom, args: list[Atom], kwargs: Mapping[str, Atom], name: str,
     origin: Origin,
 ) -> Atom | None:
     """Write the call of the function that a rule covers; None if nothing is known of its value."""
@@ -440,7 +440,7 @@ def refuse_lost_derivatives(
             )
 
 
-def told_of(function: Any) -> tuple[str, str]:
+def told_of(function: Callable[..., Any]) -> tuple[str, str]:
     """Return what messages call a function, and what they say to write instead.
 
     A module of functions that users do not write has both in ``TOLD_OF``.

@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from adcompiler.ir.nodes import Call, Const
+from adcompiler.ir.nodes import Atom, Call, Const
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.ops.rules import Rule
 from adcompiler.signatures import signature as signature_of
 
 
-def is_steep(rule: Rule, args: Sequence[Any]) -> bool:
+def is_steep(rule: Rule, args: list[Atom]) -> bool:
     """Say whether a derivative by a rule may be infinite where the arguments are finite."""
     function = REGISTRY.resolve(rule.function)
     known = of_number(function, args)

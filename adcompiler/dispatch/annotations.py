@@ -6,7 +6,7 @@ import ast
 import dataclasses
 import re
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -200,7 +200,7 @@ def is_type_text(text: Any) -> bool:
     return True
 
 
-def hints_of(function: Any) -> dict[str, Any]:
+def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the annotations of a function by name; none where they name what is not."""
     try:
         return typing.get_type_hints(function, include_extras=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ def as_real(value: Any, name: str) -> Any:
     return value
 
 
-def has_derivative(value: Any) -> bool:
+def has_derivative(value: Callable[..., Any]) -> bool:
     """Say whether there is a derivative with respect to a value: it is known what it holds."""
     if isinstance(value, np.ndarray | np.generic):
         return value.dtype.kind in "iufc"
@@ -66,7 +66,7 @@ def real_items(value: Any, name: str) -> Any:
     return value
 
 
-def refuse_foreign(value: Any, name: str, differentiated: bool) -> None:
+def refuse_foreign(value: Callable[..., Any], name: str, differentiated: bool) -> None:
     """Raise ArgumentsError for values of other array libraries, which are never looked into.
 
     Of an argument that is ``differentiated`` attributes of instances count as well, and tables; in
@@ -115,7 +115,7 @@ def real_at(value: Any, steps: Sequence[Any], name: str) -> Any:
     return type(value)(*parts.values()) if hasattr(value, "_fields") else tuple(parts.values())
 
 
-def part_at(value: Any, steps: Sequence[Any]) -> Any:
+def part_at(value: Callable[..., Any], steps: Sequence[Any]) -> Any:
     """Return the part of an argument that ``steps``, which ``real_at`` has gone, lead to."""
     for step in steps:
         if isinstance(step, str) and step in getattr(value, "_fields", ()):
@@ -135,7 +135,7 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
     return state_of(value) if is_record(value) else None
 
 
-def refuse_cycles(value: Any, name: str, around: tuple[int, ...] = ()) -> None:
+def refuse_cycles(value: Callable[..., Any], name: str, around: tuple[int, ...] = ()) -> None:
     """Raise TypeError if a value contains itself."""
     if id(value) in around:
         raise TypeError(
@@ -154,7 +154,7 @@ def refuse_cycles(value: Any, name: str, around: tuple[int, ...] = ()) -> None:
             refuse_cycles(item, name, around)
 
 
-def real_item(value: Any, name: str) -> Any:
+def real_item(value: Callable[..., Any], name: str) -> Any:
     """As ``as_real`` for an item of a container, where other things than numbers may stand.
 
     What is of an unknown class is refused where the function reads it.
@@ -169,7 +169,7 @@ def described(value: Any) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
 
 
-def needs_real(value: Any) -> bool:
+def needs_real(value: Callable[..., Any]) -> bool:
     """Say whether ``as_real`` changes anything in ``value``."""
     if isinstance(value, (list, tuple)):
         return any(map(needs_real, value))

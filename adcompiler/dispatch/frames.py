@@ -29,7 +29,7 @@ OF_SHAPES = re.compile("shape|dimension|broadcast|mismatch|size|aligned")
 """What NumPy says where shapes do not fit."""
 
 
-def tell(error: Exception, function: Any) -> None:
+def tell(error: Exception, function: Callable[..., Any] | None) -> None:
     """Give an exception what the user should see of it, before it is raised again.
 
     A refusal loses the frames of the compiler, unless ADCOMPILER_TRACEBACK is ``full``. What

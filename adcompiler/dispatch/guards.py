@@ -94,7 +94,7 @@ def guard(
 
 
 @unless_it_raises(False)
-def is_settled(value: Any) -> bool:
+def is_settled(value: Callable[..., Any]) -> bool:
     """Say whether an object is, or belongs to, a library that is not watched."""
     if isinstance(value, types.ModuleType):
         return value.__name__.partition(".")[0] in SETTLED
@@ -175,7 +175,7 @@ def code_test(function: types.FunctionType) -> Test:
     return test
 
 
-def name_test(owner: types.FunctionType, name: str, value: Any) -> Test:
+def name_test(owner: types.FunctionType, name: str, value: Callable[..., Any]) -> Test:
     """Return a test that a free name of ``owner`` still means ``value`` (data: its type)."""
     freevars, test = owner.__code__.co_freevars, same(value)
     if name in freevars:
@@ -187,7 +187,7 @@ def name_test(owner: types.FunctionType, name: str, value: Any) -> Test:
         namespace, f"{namespace.name(get)}({name!r}, {namespace.name(otherwise)})")
 
 
-def attribute_test(owner: Any, names: list[str], value: Any) -> Test:
+def attribute_test(owner: Any, names: list[str], value: Callable[..., Any]) -> Test:
     """Return a test that a chain of attributes still leads to ``value``."""
     leads_there = same(value)
 
@@ -200,7 +200,7 @@ def attribute_test(owner: Any, names: list[str], value: Any) -> Test:
     return test
 
 
-def same(value: Any) -> Callable[[Namespace, str], str]:
+def same(value: Callable[..., Any]) -> Callable[[Namespace, str], str]:
     """Return what writes a test that an expression gives ``value``, or data of the type it has now.
 
     The value may be written into: its type, and those of all that it holds, are read here, as the

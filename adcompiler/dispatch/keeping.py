@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -24,9 +24,10 @@ from adcompiler.cache.store import Entry, Store
 from adcompiler.errors import Cause, Finding, TooLargeError, TooLongError
 from adcompiler.frontend.depth import deepest
 from adcompiler.frontend.scope import MISSING
+from adcompiler.typed.tables import Reliance
 
 
-def reliance_manifest(relied: Iterable[Any]) -> dict[str, Any] | None:
+def reliance_manifest(relied: Sequence[Reliance]) -> dict[str, Any] | None:
     """Return what tables of what was relied on hold, as JSON can hold it.
 
     None if another process could not find all of it.
@@ -52,7 +53,7 @@ def merged(tables: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
 
 
 def facts_that_hold(
-    entry: Entry, function: Any, arguments: Mapping[str, Any]
+    entry: Entry, function: Callable[..., Any], arguments: Mapping[str, Any]
 ) -> dict[Any, Any] | None:
     """Return what a kept entry relies on, by path; None if any of it has changed."""
     manifest, sealed = entry.manifest, is_sealed(entry)
@@ -109,7 +110,7 @@ def kept_refusal(
 
 def keep_refusal(
     store: Store, key: str, function: types.FunctionType, error: TooLargeError,
-    relied: Iterable[Any],
+    relied: Sequence[Reliance],
 ) -> None:
     """Keep, on disk if that is possible, that what would be compiled under a key is too large."""
     name = function.__name__

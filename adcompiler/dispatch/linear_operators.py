@@ -71,7 +71,7 @@ def structured(vector: np.ndarray, structure: Outline | None) -> Any:
     return taken(structure)
 
 
-def numbers(value: Any, structure: Outline | None) -> np.ndarray:
+def numbers(value: Callable[..., Any], structure: Outline | None) -> np.ndarray:
     """Return the numbers that a value of a structure has, as a vector; None stands for zeros."""
     parts: list[np.ndarray] = []
 

@@ -46,6 +46,7 @@ from adcompiler.runtime.progress import showing
 from adcompiler.signatures import signature as signature_of
 from adcompiler.typed.derivatives import is_derivative
 from adcompiler.typed.values import foreign_array, type_of, with_options
+from adcompiler.compile.pipeline import Emitted
 
 if TYPE_CHECKING:
     from adcompiler.compile.pipeline import Request
@@ -310,7 +311,7 @@ class Specialisations:
             tuple(unit.relied.captured), equal_shapes, same,
         )
 
-    def manifest(self, emitted: Any, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    def manifest(self, emitted: Emitted, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return what an entry relies on; None if another process could not find all of it."""
         bound = {}
         for name, (value, path) in emitted.bound.items():

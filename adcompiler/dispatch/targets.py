@@ -105,7 +105,7 @@ def find_target(function: Callable[..., Any]) -> Target:
     return forwarding(function)
 
 
-def refuse_single_dispatch(function: Any) -> None:
+def refuse_single_dispatch(function: Callable[..., Any]) -> None:
     """Raise ArgumentsError for a method that ``functools.singledispatchmethod`` has bound.
 
     Its signature is that of the function, with the instance that it does not take any more.
@@ -149,7 +149,7 @@ def forwarding(function: Callable[..., Any]) -> Target:
 
 
 def named_forward(
-    name: str, header: str, arguments: str, function: Any, taken: Sequence[str]
+    name: str, header: str, arguments: str, function: Callable[..., Any], taken: Sequence[str]
 ) -> types.FunctionType:
     """Return a function of this name and parameter list that calls another with ``arguments``.
 
@@ -300,7 +300,7 @@ def shown_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return []
 
 
-def holds_floats(value: Any) -> bool:
+def holds_floats(value: Callable[..., Any]) -> bool:
     """Say whether an argument is, or holds, a float, a complex number or an array of these."""
     if isinstance(value, (float, int, np.ndarray)):
         return isinstance(value, float) or (

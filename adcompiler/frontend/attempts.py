@@ -54,7 +54,7 @@ class Attempt:
 class Attempts(Builder):
     """Lowers the bodies of ``try`` in parts."""
 
-    def caught_in_parts(self, node: Any, body: Sequence[Any], handlers: Handlers) -> End:
+    def caught_in_parts(self, node: gast.AST, body: Sequence[gast.stmt], handlers: Handlers) -> End:
         """Lower a body statement by statement, and the handlers behind it."""
         kinds = tuple(ANYTHING if kind is None else kind for kind, _, _ in handlers)
         every = kinds[0] if len(kinds) == 1 else self.let(Pack("tuple", kinds), "kinds")
@@ -88,7 +88,7 @@ class Attempts(Builder):
         self.env.pop(attempt.error, None)
         return end
 
-    def handled_behind(self, node: Any, attempt: Attempt, handlers: Handlers) -> End:
+    def handled_behind(self, node: gast.AST, attempt: Attempt, handlers: Handlers) -> End:
         """Raise the exception that left a body again, for the handlers of its ``try``."""
         origin = self.locate(node)
         error = self.env[attempt.error]
@@ -135,7 +135,7 @@ class Attempts(Builder):
             return None
         return self.part(step, lambda: self.sequence([step], False))
 
-    def hoisted(self, node: Any) -> tuple[list[Any], Any]:
+    def hoisted(self, node: gast.AST) -> tuple[list[Any], Any]:
         """Return assignments of what a loop runs over, and the expression that is left of it."""
         if isinstance(node, (gast.Name, gast.Constant, gast.GeneratorExp)):
             return [], node

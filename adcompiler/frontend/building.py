@@ -27,7 +27,8 @@ class Builder(Interface):
     """The state of lowering one function, and what every kind of node is lowered with."""
 
     def __init__(
-        self, node: Any, file: str, lines: Mapping[int, str], parent: Builder | None
+        self, node: gast.FunctionDef | gast.Lambda, file: str, lines: Mapping[int, str],
+        parent: Builder | None
     ) -> None:
         self.node = node
         self.file = file
@@ -56,10 +57,10 @@ class Builder(Interface):
             mark_outer(node)
 
     @abstractmethod
-    def fresh(self, base: str, inside: Any = None) -> str:
+    def fresh(self, base: str, inside: gast.GeneratorExp | None = None) -> str:
         """Return a name for a local variable that the function has not outside of ``inside``."""
 
-    def optional(self, node: Any) -> Atom:
+    def optional(self, node: gast.expr | None) -> Atom:
         return NONE if node is None else self.expression(node)
 
     # -- what is written -----------------------------------------------------------------------
@@ -91,7 +92,7 @@ class Builder(Interface):
             for name, values in watch.items():
                 values.add(self.env.get(name, UNDEF))
 
-    def reject(self, node: Any, why: Rejection, **names: str) -> Atom:
+    def reject(self, node: gast.AST, why: Rejection, **names: str) -> Atom:
         names = {key: shown(name) for key, name in names.items()}
         finding = self.locate(node).finding(
             why.problem.format(**names), why.hint.format(**names), why.anchor
@@ -250,7 +251,7 @@ class Builder(Interface):
         return End(code, value, may)
 
 
-def target_name(node: Any, default: str = "item") -> str:
+def target_name(node: gast.AST, default: str = "item") -> str:
     """Return the name of what a loop, a generator or an assignment binds, if it is one name."""
     target = getattr(node, "target", node)
     return shown(target.id) if isinstance(target, gast.Name) else default

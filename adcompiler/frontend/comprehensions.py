@@ -9,12 +9,13 @@ from adcompiler.frontend.building import Builder, target_name
 from adcompiler.frontend.names import assigned_names, walrus_names
 from adcompiler.ir.nodes import UNDEF, Atom, Block, Call, Const, If, Loop, Pack, Statement, Var
 from adcompiler.runtime import append, dict_of
+import gast
 
 
 class Comprehensions(Builder):
     """Lowers comprehensions."""
 
-    def parse_ListComp(self, node: Any) -> Atom:
+    def parse_ListComp(self, node: gast.ListComp) -> Atom:
         return self.comprehension(node.generators, [node.elt])[0]
 
     def parse_SetComp(self, node: Any) -> Atom:
@@ -25,7 +26,9 @@ class Comprehensions(Builder):
         keys, values = self.comprehension(node.generators, [node.key, node.value])
         return self.let(Call(Const(dict_of), (keys, values)), "table")
 
-    def comprehension(self, generators: Sequence[Any], elements: Sequence[Any]) -> list[Atom]:
+    def comprehension(
+        self, generators: Sequence[gast.comprehension], elements: Sequence[gast.expr]
+    ) -> list[Atom]:
         """Lower a comprehension to loops; return one list for each of ``elements``."""
         first = self.expression(generators[0].iter)  # in the scope around
         env = dict(self.env)
@@ -44,7 +47,9 @@ class Comprehensions(Builder):
             self.locals = {n: None for n in self.locals if n not in added}
             self.env = env
 
-    def collected(self, generator: Any, iterable: Atom, elements: Sequence[Any]) -> list[Atom]:
+    def collected(
+        self, generator: gast.comprehension, iterable: Atom, elements: Sequence[gast.expr]
+    ) -> list[Atom]:
         item = Var(target_name(generator), True)
 
         def body() -> tuple[Atom, ...]:
@@ -60,8 +65,8 @@ class Comprehensions(Builder):
         return list(collects)
 
     def appended(
-        self, generators: list[Any], iterable: Atom, elements: Sequence[Any], outs: list[Atom],
-        kept: list[str],
+        self, generators: list[Any], iterable: Atom, elements: Sequence[gast.expr],
+        outs: list[Atom], kept: list[str]
     ) -> list[Atom]:
         """Lower nested or filtered generators: lists that grow are carried through the loops.
 

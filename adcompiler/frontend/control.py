@@ -51,7 +51,7 @@ class Carried:
 class Control(Builder):
     """Lowers sequences of statements, branches that leave them, and loops."""
 
-    def sequence(self, steps: Sequence[Any], tail: bool) -> End:
+    def sequence(self, steps: Sequence[gast.stmt], tail: bool) -> End:
         """Lower ``steps`` in order; ``tail`` says that the end of a loop's body follows."""
         for position, step in enumerate(steps):
             rest = steps[position + 1 :]
@@ -97,8 +97,8 @@ class Control(Builder):
         return End()
 
     def branch(
-        self, condition: Atom, then: Sequence[Any], orelse: Sequence[Any],
-        rest: Sequence[Any], tail: bool,
+        self, condition: Atom, then: Sequence[gast.stmt], orelse: Sequence[gast.stmt],
+        rest: Sequence[gast.stmt], tail: bool,
     ) -> End:
         """Lower a branch that may leave the block, and what follows it."""
         then_falls, else_falls = can_fall_through(then), can_fall_through(orelse)
@@ -114,7 +114,7 @@ class Control(Builder):
             lambda: self.sequence(after_then, tail), lambda: self.sequence(after_else, tail),
         )
 
-    def guarded(self, end: End, rest: Sequence[Any], tail: bool) -> End:
+    def guarded(self, end: End, rest: Sequence[gast.stmt], tail: bool) -> End:
         """Lower ``rest`` to run only if what ended in ``end`` fell through."""
         if NORMAL not in end.may or not rest:
             return end
@@ -194,7 +194,7 @@ class Control(Builder):
                 self.unsure.add(result)
 
     @staticmethod
-    def exits(node: Any, end: End, carried: Carried) -> tuple[Atom, Atom]:
+    def exits(node: gast.For | gast.While, end: End, carried: Carried) -> tuple[Atom, Atom]:
         """Carry how the loop ended and what it returned, where that matters; return both."""
         code: Atom = Const(NORMAL)
         value: Atom = UNDEF
@@ -204,7 +204,9 @@ class Control(Builder):
             value = carried.add("value", UNDEF, end.value)
         return code, value
 
-    def after_loop(self, node: Any, end: End, code: Atom, value: Atom, endless: bool) -> End:
+    def after_loop(
+        self, node: gast.For | gast.While, end: End, code: Atom, value: Atom, endless: bool
+    ) -> End:
         stops = BREAKS in end.may or bool(end.leaving)
         if endless and not stops:
             return End(Const(RAISES), UNDEF, frozenset({RAISES}))
@@ -252,7 +254,7 @@ class Control(Builder):
         return end.code if isinstance(end.code, Var) else Const(True)
 
 
-def runs(loop: Any) -> bool:
+def runs(loop: gast.For | gast.While) -> bool:
     """Say whether the text of a loop shows that its body runs at least once."""
     if isinstance(loop, gast.While):
         return isinstance(loop.test, gast.Constant) and bool(loop.test.value)

@@ -30,7 +30,7 @@ NAMED_EXITS = {
 MANY_EXITS = 15
 
 
-def compiling(function: Any, work: Callable[[], T]) -> T:
+def compiling(function: Callable[..., Any], work: Callable[[], T]) -> T:
     """Return what compiling ``function`` gives, on a deep stack; what is deeper still is refused.
     """
     def guarded() -> T:

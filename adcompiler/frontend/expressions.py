@@ -40,10 +40,10 @@ class Expressions(Builder):
         finally:
             self.origin = outer
 
-    def parse_Constant(self, node: Any) -> Atom:
+    def parse_Constant(self, node: gast.Constant) -> Atom:
         return Const(node.value)
 
-    def parse_Name(self, node: Any) -> Atom:
+    def parse_Name(self, node: gast.Name) -> Atom:
         known = self.env.get(node.id)
         if isinstance(known, Const) and hasattr(known.value, "late"):
             return self.load(node.id) if self.check_lasting(node, known.value) else UNDEF
@@ -51,28 +51,28 @@ class Expressions(Builder):
             return self.reject(node, rejected.ESCAPING_STATE, name=states[0])
         return self.load(node.id, is_outer(node))
 
-    def parse_NamedExpr(self, node: Any) -> Atom:
+    def parse_NamedExpr(self, node: gast.NamedExpr) -> Atom:
         self.assign(node.target, self.expression(node.value))
         return self.load(node.target.id)
 
-    def parse_Lambda(self, node: Any) -> Atom:
+    def parse_Lambda(self, node: gast.Lambda) -> Atom:
         return self.nested(node, None)
 
     # -- operators -----------------------------------------------------------------------------
 
-    def parse_BinOp(self, node: Any) -> Atom:
+    def parse_BinOp(self, node: gast.BinOp) -> Atom:
         left, right = self.expression(node.left), self.expression(node.right)
         used = OPERATORS[type(node.op).__name__]
         return self.let(Call(Const(used.function), (left, right)), used.gives)
 
-    def parse_UnaryOp(self, node: Any) -> Atom:
+    def parse_UnaryOp(self, node: gast.UnaryOp) -> Atom:
         operand = self.expression(node.operand)
         used = OPERATORS[type(node.op).__name__]
         if isinstance(operand, Const) and isinstance(operand.value, (int, float, complex)):
             return Const(used.function(operand.value))
         return self.let(Call(Const(used.function), (operand,)), used.gives)
 
-    def parse_Compare(self, node: Any) -> Atom:
+    def parse_Compare(self, node: gast.Compare) -> Atom:
         def chain(left: Atom, index: int) -> Atom:
             right = self.expression(node.comparators[index])
             result = self.compare(type(node.ops[index]).__name__, left, right)
@@ -90,10 +90,10 @@ class Expressions(Builder):
             return contained
         return self.let(Call(Const(operator.not_), (contained,)), "test")
 
-    def parse_BoolOp(self, node: Any) -> Atom:
+    def parse_BoolOp(self, node: gast.BoolOp) -> Atom:
         is_and = isinstance(node.op, gast.And)
 
-        def chain(nodes: Sequence[Any]) -> Atom:
+        def chain(nodes: Sequence[gast.expr]) -> Atom:
             first = self.expression(nodes[0])
             if len(nodes) == 1:
                 return first
@@ -108,7 +108,7 @@ class Expressions(Builder):
 
         return chain(node.values)
 
-    def parse_IfExp(self, node: Any) -> Atom:
+    def parse_IfExp(self, node: gast.IfExp) -> Atom:
         condition = self.expression(node.test)
         return self.choose(
             condition, lambda: self.expression(node.body), lambda: self.expression(node.orelse)
@@ -149,28 +149,28 @@ class Expressions(Builder):
         kwargs = tuple((k.arg, self.expression(k.value)) for k in node.keywords)
         return self.let(Call(function, tuple(args), kwargs), name)
 
-    def element(self, node: Any) -> Atom | Star:
+    def element(self, node: gast.AST) -> Atom | Star:
         if isinstance(node, gast.Starred):
             return Star(self.expression(node.value))
         return self.expression(node)
 
-    def parse_Attribute(self, node: Any) -> Atom:
+    def parse_Attribute(self, node: gast.Attribute) -> Atom:
         return self.let(Attribute(self.expression(node.value), node.attr), node.attr)
 
-    def parse_Subscript(self, node: Any) -> Atom:
+    def parse_Subscript(self, node: gast.Subscript) -> Atom:
         obj = self.expression(node.value)
         return self.let(Item(obj, self.expression(node.slice)), "item")
 
-    def parse_Slice(self, node: Any) -> Atom:
+    def parse_Slice(self, node: gast.Slice) -> Atom:
         parts = (self.optional(node.lower), self.optional(node.upper), self.optional(node.step))
         return self.let(Slice(*parts), "slice_")
 
     # -- displays ------------------------------------------------------------------------------
 
-    def parse_Tuple(self, node: Any) -> Atom:
+    def parse_Tuple(self, node: gast.Tuple) -> Atom:
         return self.let(Pack("tuple", tuple(map(self.element, node.elts))), "pair")
 
-    def parse_List(self, node: Any) -> Atom:
+    def parse_List(self, node: gast.List) -> Atom:
         return self.let(Pack("list", tuple(map(self.element, node.elts))), "items")
 
     def parse_Set(self, node: Any) -> Atom:
@@ -179,7 +179,7 @@ class Expressions(Builder):
             return items
         return self.let(Call(Const(set), (items,)), "items")
 
-    def parse_Dict(self, node: Any) -> Atom:
+    def parse_Dict(self, node: gast.Dict) -> Atom:
         keys, items = [], []
         for key, value in zip(node.keys, node.values, strict=True):
             keys.append(None if key is None else self.expression(key))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -24,7 +24,7 @@ def first_use(statements: Sequence[Any], name: str) -> str:
     return NEITHER
 
 
-def use(node: Any, name: str) -> str:
+def use(node: gast.AST, name: str) -> str:
     """Say what one statement does with a variable first."""
     match node:
         case gast.If():
@@ -61,7 +61,7 @@ def use(node: Any, name: str) -> str:
     return READ if reads(node, name) else NEITHER
 
 
-def reads(node: Any, name: str) -> bool:
+def reads(node: gast.AST, name: str) -> bool:
     """Say whether a piece of source may read a variable; functions made in it may."""
     return any(
         isinstance(inner, gast.Name) and inner.id == name and (
@@ -100,7 +100,9 @@ def _read_along(path: list[tuple[Any, list[Any]]], name: str) -> bool:
     return False
 
 
-def blocks_around(function: Any, statement: Any) -> list[tuple[Any, list[Any]]] | None:
+def blocks_around(
+    function: Callable[..., Any], statement: Any
+) -> list[tuple[Any, list[Any]]] | None:
     """Return what holds ``statement``, outermost first, with the statements that follow there."""
     for field in ("body", "orelse", "finalbody", "handlers", "cases"):
         block = getattr(function, field, None)

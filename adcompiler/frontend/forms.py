@@ -20,7 +20,7 @@ Rewrite = Callable[[Any], "list[Any] | None"]
 """Returns the statements that stand for one, or None: this one is left as it is."""
 
 
-def annotated(node: Any) -> list[Any] | None:
+def annotated(node: gast.AnnAssign) -> list[Any] | None:
     """``x: kind = value`` is ``x = value``: Python evaluates no annotation of a local variable."""
     if node.value is None:
         return None
@@ -44,7 +44,7 @@ class Rewriter(gast.NodeTransformer):
         return node if rows is None else [placed(row, node) for row in rows]
 
 
-def in_other_forms(node: Any) -> Any:
+def in_other_forms(node: gast.FunctionDef | gast.Lambda) -> Any:
     """Return a function, all statements of ``FORMS`` in it and in those it makes written anew."""
     if not any(type(inner) in FORMS for inner in walk(node) if inner is not node):
         return node

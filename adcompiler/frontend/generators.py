@@ -70,7 +70,7 @@ class Generators(Builder):
         test = self.let(Call(Const(operator.is_), (function, Const(builtin))), "test")
         return self.choose(test, lower, plain)
 
-    def stopping(self, name: str, node: Any) -> Atom:
+    def stopping(self, name: str, node: gast.Call) -> Atom:
         """Lower ``any``, ``all`` or ``next`` of a generator expression to a loop that stops."""
         result = self.fresh("item" if name == "next" else "found" if name == "any" else "every")
         generator = self.renamed(node.args[0])
@@ -113,7 +113,7 @@ class Generators(Builder):
         new.generators[0].iter = outer
         return new
 
-    def fresh(self, base: str, inside: Any = None) -> str:
+    def fresh(self, base: str, inside: gast.GeneratorExp | None = None) -> str:
         """Return a name for a local variable that the function has not outside of ``inside``."""
         own = {id(n) for n in gast.walk(inside)} if inside is not None else set()
         names = (n for n in gast.walk(self.node) if isinstance(n, gast.Name))
@@ -132,7 +132,9 @@ def names_read(generator: Any) -> list[str]:
     ))
 
 
-def nested_loops(clauses: Sequence[Any], inner: list[Any], missing: list[Any]) -> Any:
+def nested_loops(
+    clauses: Sequence[gast.comprehension], inner: list[Any], missing: list[Any]
+) -> Any:
     """Return loops over ``clauses`` of which a ``break`` inside leaves all."""
     clause, *rest = clauses
     body = inner
@@ -148,7 +150,7 @@ def assignment(name: str, value: Any) -> Any:
     return gast.Assign([gast.Name(name, gast.Store(), None, None)], value, None)
 
 
-def is_pair(node: Any) -> TypeGuard[gast.Tuple]:
+def is_pair(node: gast.AST) -> TypeGuard[gast.Tuple]:
     """Say whether an expression is a display of two values."""
     return isinstance(node, gast.Tuple) and len(node.elts) == 2 and not any(
         isinstance(element, gast.Starred) for element in node.elts

@@ -8,6 +8,7 @@ from typing import Any
 
 from adcompiler.ir.nodes import UNDEF, Atom, Block, Const, Star, Statement, Var
 from adcompiler.structs import dataclass
+import gast
 
 CONTINUES, NORMAL, BREAKS, RETURNS, RAISES, FAILS = -1, 0, 1, 2, 3, 4
 """How a block may end; from FAILS on, by an exception for one of the attempts being made."""
@@ -45,19 +46,21 @@ class Interface(ABC):
         """Assign ``value`` to a target; return the atom that now holds it."""
 
     @abstractmethod
-    def statement(self, node: Any) -> None:
+    def statement(self, node: gast.AST) -> None:
         """Lower a statement that always falls through."""
 
     @abstractmethod
-    def sequence(self, steps: Sequence[Any], tail: bool) -> End:
+    def sequence(self, steps: Sequence[gast.stmt], tail: bool) -> End:
         """Lower ``steps`` in order; ``tail`` says that the end of a loop's body follows."""
 
     @abstractmethod
-    def nested(self, node: Any, name: str | None) -> Atom:
+    def nested(self, node: gast.AST, name: str | None) -> Atom:
         """Lower a nested function and return the closure made of it."""
 
     @abstractmethod
-    def comprehension(self, generators: Sequence[Any], elements: Sequence[Any]) -> list[Atom]:
+    def comprehension(
+        self, generators: Sequence[gast.comprehension], elements: Sequence[gast.expr]
+    ) -> list[Atom]:
         """Lower a comprehension to loops; return one list for each of ``elements``."""
 
     @abstractmethod
@@ -67,15 +70,15 @@ class Interface(ABC):
         """Lower a conditional expression: only the arm that is chosen is evaluated."""
 
     @abstractmethod
-    def loop(self, node: Any) -> End:
+    def loop(self, node: gast.AST) -> End:
         """Lower a loop and its ``else``; the end tells whether it returned."""
 
     @abstractmethod
-    def with_block(self, node: Any, position: int = 0) -> End:
+    def with_block(self, node: gast.AST, position: int = 0) -> End:
         """Lower a ``with``, from the item at ``position`` on."""
 
     @abstractmethod
-    def try_block(self, node: Any) -> End:
+    def try_block(self, node: gast.AST) -> End:
         """Lower a ``try`` without ``else``."""
 
     @abstractmethod
@@ -98,7 +101,7 @@ class Interface(ABC):
         """Merge the variables, codes and values of arms of which one is completed."""
 
     @abstractmethod
-    def element(self, node: Any) -> Atom | Star:
+    def element(self, node: gast.AST) -> Atom | Star:
         """Lower an element of a display or an argument, starred or not."""
 
     @abstractmethod
@@ -106,7 +109,7 @@ class Interface(ABC):
         """Return the variables that a call of the function ``name`` changes."""
 
     @abstractmethod
-    def changed_names(self, nodes: Sequence[Any]) -> list[str]:
+    def changed_names(self, nodes: Sequence[gast.AST]) -> list[str]:
         """Return the variables that calls inside ``nodes`` change."""
 
     @abstractmethod
@@ -118,11 +121,11 @@ class Interface(ABC):
         """Write the making of a function, with what its variables are now."""
 
     @abstractmethod
-    def stateful_call(self, node: Any) -> Atom | None:
+    def stateful_call(self, node: gast.AST) -> Atom | None:
         """Lower the call of a function that changes variables; None for other calls."""
 
     @abstractmethod
-    def check_lasting(self, node: Any, recipe: Any) -> bool:
+    def check_lasting(self, node: gast.AST, recipe: Any) -> bool:
         """Refuse a function used as a value if its variables may change while it is kept."""
 
     @abstractmethod
@@ -130,13 +133,13 @@ class Interface(ABC):
         """Return what the function returns for ``value``: with its variables, if it changes any."""
 
     @abstractmethod
-    def generator_call(self, node: Any, function: Atom) -> Atom | None:
+    def generator_call(self, node: gast.AST, function: Atom) -> Atom | None:
         """Lower a call that stops before the end of a generator expression; None for others."""
 
     @abstractmethod
-    def unrolled_generator(self, node: Any) -> Any:
+    def unrolled_generator(self, node: gast.AST) -> Any:
         """Return a loop over a generator expression as one over what that runs over."""
 
     @abstractmethod
-    def match_as_branches(self, node: Any) -> list[Any]:
+    def match_as_branches(self, node: gast.AST) -> list[Any]:
         """Bind the subject of a ``match``, and return its cases as nested branches."""

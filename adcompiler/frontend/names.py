@@ -41,7 +41,7 @@ BINDING = (
 """The nodes that may bind a name themselves: few of a text are anything but names."""
 
 
-def _collect(node: Any, names: dict[str, None]) -> None:
+def _collect(node: gast.AST, names: dict[str, None]) -> None:
     if not isinstance(node, BINDING):
         for child in children(node):
             _collect(child, names)
@@ -77,7 +77,7 @@ RUNS_APART = COMPREHENSIONS if sys.version_info < (3, 12) else (gast.GeneratorEx
 """The expressions that are functions of their own to Python."""
 
 
-def mark_outer(node: Any, own: dict[str, None] | None = None) -> None:
+def mark_outer(node: gast.AST, own: dict[str, None] | None = None) -> None:
     """Mark the names that comprehensions and generators inside read of the function around.
 
     ``own`` are the names of the one that ``node`` is part of.
@@ -134,7 +134,7 @@ def unbound_names(function: Any) -> set[str]:
     }
 
 
-def walrus_names(nodes: Sequence[Any]) -> list[str]:
+def walrus_names(nodes: Sequence[gast.AST]) -> list[str]:
     """Return the names that ``:=`` binds in expressions."""
     return list(dict.fromkeys(
         child.target.id for node in nodes for child in gast.walk(node)
@@ -169,7 +169,7 @@ def assigned_after(function: Any, nested: Any) -> set[str]:
     return later - targets_around(function, nested)
 
 
-def assigned_around(function: Any, nested: Any) -> dict[str, bool]:
+def assigned_around(function: Any, nested: gast.FunctionDef | gast.Lambda) -> dict[str, bool]:
     """Return the names that get what the statement around ``nested`` makes: after it is made.
 
     Each with whether that is ``nested`` itself.
@@ -183,7 +183,7 @@ def assigned_around(function: Any, nested: Any) -> dict[str, bool]:
     }
 
 
-def targets_around(function: Any, nested: Any) -> set[str]:
+def targets_around(function: Any, nested: gast.FunctionDef | gast.Lambda) -> set[str]:
     """Return the targets of the comprehensions of ``function`` whose items make ``nested``.
 
     They are assigned before each item, though they stand behind it. A ``def`` is no item.
@@ -206,7 +206,7 @@ def leaves(node: Any) -> bool:
     return _leaves(node, in_loop=False)
 
 
-def _leaves(node: Any, in_loop: bool) -> bool:
+def _leaves(node: gast.AST, in_loop: bool) -> bool:
     if isinstance(node, (gast.Return, gast.Raise)):
         return True
     if isinstance(node, (gast.Break, gast.Continue)):
@@ -226,7 +226,7 @@ def _leaves(node: Any, in_loop: bool) -> bool:
     return any(_leaves(child, in_loop) for child in gast.iter_child_nodes(node))
 
 
-def can_fall_through(statements: Sequence[Any]) -> bool:
+def can_fall_through(statements: Sequence[gast.stmt]) -> bool:
     """Say whether control may reach the end of ``statements`` (conservatively yes)."""
     for node in statements:
         if isinstance(node, (gast.Return, gast.Raise, gast.Break, gast.Continue)):
@@ -247,7 +247,7 @@ def _endless(node: Any) -> bool:
     )
 
 
-def _breaks(node: Any) -> bool:
+def _breaks(node: gast.AST) -> bool:
     if isinstance(node, gast.Break):
         return True
     if isinstance(node, (gast.For, gast.While)):
@@ -274,7 +274,7 @@ def may_change(function: Any, display: Any) -> bool:
     )
 
 
-def pairs(target: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+def pairs(target: Any, value: gast.expr) -> Iterator[tuple[Any, Any]]:
     """Yield the targets of an assignment, each with the expression that it is given."""
     displays = (gast.Tuple, gast.List)
     if isinstance(target, displays) and isinstance(value, displays) and (

@@ -35,7 +35,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.runtime import generated
 
 
-def parse(node: Any, file: str, lines: Mapping[int, str]) -> Function:
+def parse(node: gast.FunctionDef | gast.Lambda, file: str, lines: Mapping[int, str]) -> Function:
     """Lower ``node`` (a gast FunctionDef or Lambda with file positions) to a Function.
 
     ``lines`` maps line numbers of ``file`` to their text. Forms outside the language become
@@ -79,7 +79,7 @@ class _FunctionParser(
             self.annotations(node),
         )
 
-    def generator(self, node: Any) -> Atom:
+    def generator(self, node: gast.AST) -> Atom:
         """Lower a generator function: to a list of what it yields, which may be run through once.
 
         What it reads of its surroundings is noted beside it, as that may be written meanwhile.
@@ -108,7 +108,7 @@ class _FunctionParser(
         ))
         return result
 
-    def parameters(self, args: Any) -> tuple[Param, ...]:
+    def parameters(self, args: gast.arguments) -> tuple[Param, ...]:
         positional = [*args.posonlyargs, *args.args]
         first_default = len(positional) - len(args.defaults)
         params = []
@@ -130,13 +130,13 @@ class _FunctionParser(
             params.insert(position, Param(var, 3, False))
         return tuple(params)
 
-    def parameter(self, name: Any, kind: int, has_default: bool) -> Param:
+    def parameter(self, name: gast.Name, kind: int, has_default: bool) -> Param:
         var = Var(name.id)
         self.env[name.id] = var
         return Param(var, kind, has_default)
 
     @staticmethod
-    def annotations(node: Any) -> dict[str, str]:
+    def annotations(node: gast.FunctionDef | gast.Lambda) -> dict[str, str]:
         args = node.args
         names = [*args.posonlyargs, *args.args, *args.kwonlyargs]
         return {

@@ -69,7 +69,7 @@ class Patterns(Builder):
         return self.pattern(node.pattern, self.load(node.subject), {}, fits)
 
     def pattern(
-        self, node: Any, subject: Atom, captures: Captures, fits: Callable[[Captures], Atom]
+        self, node: gast.AST, subject: Atom, captures: Captures, fits: Callable[[Captures], Atom]
     ) -> Atom:
         """Lower the test of a pattern, with ``fits`` for what follows if it fits."""
         self.origin = self.locate(node)
@@ -106,7 +106,7 @@ class Patterns(Builder):
         """Lower ``test and more``."""
         return self.choose(test, more, lambda: FALSE)
 
-    def called(self, function: Any, *args: Atom) -> Atom:
+    def called(self, function: Callable[..., Any], *args: Atom) -> Atom:
         return self.let(Call(Const(function), args), "fits")
 
     def all_of(

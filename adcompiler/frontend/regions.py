@@ -58,7 +58,7 @@ class Regions(Attempts):
             body = [placed(gast.With(node.items[position + 1 :], node.body, None), node)]
         return self.caught(node, body, [(kinds, None, End)])
 
-    def entered(self, node: Any, position: int) -> End:
+    def entered(self, node: gast.With, position: int) -> End:
         """Lower a ``with`` that lets exceptions pass, from the item at ``position`` on."""
         origin = self.locate(node)
         item = node.items[position]
@@ -120,7 +120,7 @@ class Regions(Attempts):
         fell = self.let(Call(Const(operator.eq), (final.code, Const(NORMAL))), "goes_on")
         return self.arms(fell, lambda: end, lambda: final)
 
-    def raise_again(self, node: Any) -> End:
+    def raise_again(self, node: gast.AST) -> End:
         """Raise the exception that is being handled."""
         def again() -> End:
             self.may_raise()
@@ -129,7 +129,7 @@ class Regions(Attempts):
 
         return self.part(placed(gast.Raise(None, None), node), again) if self.attempts else again()
 
-    def raise_unless_left(self, node: Any, end: End) -> End:
+    def raise_unless_left(self, node: gast.AST, end: End) -> End:
         """Raise again after a ``finally`` that may have left the function or loop instead."""
         if NORMAL not in end.may:
             return end
@@ -137,7 +137,7 @@ class Regions(Attempts):
         left = End(end.code, end.value, end.may - {NORMAL})
         return self.arms(fell, lambda: self.raise_again(node), lambda: left)
 
-    def handled(self, node: Any) -> End:
+    def handled(self, node: gast.Try) -> End:
         """Lower ``try`` and ``except``."""
         handlers = []
         for handler in node.handlers:
@@ -146,10 +146,10 @@ class Regions(Attempts):
             handlers.append((kind, name, self.handler_body(handler)))
         return self.caught(node, node.body, handlers)
 
-    def handler_body(self, handler: Any) -> Callable[[], End]:
+    def handler_body(self, handler: gast.ExceptHandler) -> Callable[[], End]:
         return lambda: self.sequence(handler.body, False)
 
-    def caught(self, node: Any, body: Sequence[Any], handlers: Handlers) -> End:
+    def caught(self, node: Any, body: Sequence[gast.stmt], handlers: Handlers) -> End:
         """Lower a body with handlers: as a whole, or in parts where the specialiser asks for it."""
         if self.attempts:
             return self.caught_in_parts(node, body, handlers)
@@ -232,7 +232,7 @@ class Regions(Attempts):
         ), results, origin))
         return end
 
-    def noting(self, names: Sequence[str], body: Sequence[Any]) -> tuple[Arm, dict[str, Var]]:
+    def noting(self, names: Sequence[str], body: Sequence[gast.stmt]) -> tuple[Arm, dict[str, Var]]:
         """Lower a body that notes the values of variables; return it, and where they are noted."""
         outer = self.places
         self.places = {**outer, **{name: self.place(name) for name in names}}
@@ -344,7 +344,7 @@ class Regions(Attempts):
         return blocks, tuple(results), End(code, value, may)
 
 
-def names_suppress(item: Any) -> bool:
+def names_suppress(item: gast.withitem) -> bool:
     """Say whether the text of an item of a ``with`` may be a call of ``contextlib.suppress``."""
     call = item.context_expr
     if not isinstance(call, gast.Call) or not call.args or call.keywords:
@@ -378,7 +378,7 @@ def with_else_after(node: Any, completed: str) -> list[Any]:
     return rows
 
 
-def place_of(node: Any) -> tuple[int, ...]:
+def place_of(node: gast.Try) -> tuple[int, ...]:
     """Return what tells a ``try`` or ``with`` of a function from others in every lowering of it."""
     rows = (getattr(node, field, ()) for field in ("items", "handlers", "finalbody"))
     return node.lineno, node.col_offset, *map(len, rows)
@@ -389,12 +389,12 @@ def size(body: Sequence[Any]) -> int:
     return sum(isinstance(inner, gast.stmt) for step in body for inner in gast.walk(step))
 
 
-def is_one_part(body: Sequence[Any]) -> bool:
+def is_one_part(body: Sequence[gast.stmt]) -> bool:
     """Say whether a body is one statement without others inside."""
     return len(body) == 1 and not isinstance(body[0], (gast.If, gast.For, gast.While, gast.Try))
 
 
-def before_rest(attempt: Any, node: Any) -> Any:
+def before_rest(attempt: Any, node: gast.AST) -> Any:
     """Return ``attempt``, which stands for the body and the handlers of ``node``."""
     gast.copy_location(attempt, node)
     attempt.standing_for = getattr(node, "standing_for", node)

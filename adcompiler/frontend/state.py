@@ -53,7 +53,9 @@ class State(Builder):
             if found == before:
                 return found
 
-    def changed_by(self, node: Any, siblings: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    def changed_by(
+        self, node: gast.FunctionDef | gast.Lambda, siblings: dict[str, tuple[str, ...]]
+    ) -> tuple[str, ...]:
         """Return the variables of functions around ``node`` that calling it may change."""
         declared = declared_names(node, gast.Nonlocal)
         own = set(assigned_names(node)) - set(declared)
@@ -79,7 +81,7 @@ class State(Builder):
             return tuple(self.states)
         return self.parent.states_of(name)
 
-    def changed_names(self, nodes: Sequence[Any]) -> list[str]:
+    def changed_names(self, nodes: Sequence[gast.AST]) -> list[str]:
         """Return the variables that calls inside ``nodes`` change."""
         return list(dict.fromkeys(
             state for node in nodes for inner in walk(node) if isinstance(inner, gast.Name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -39,10 +39,10 @@ class Statements(Builder):
         else:
             self.reject(node, rejected.OTHER_SYNTAX, name=kind)
 
-    def parse_Pass(self, node: Any) -> None:
+    def parse_Pass(self, node: gast.Pass) -> None:
         """``pass`` does nothing."""
 
-    def parse_Expr(self, node: Any) -> None:
+    def parse_Expr(self, node: gast.Expr) -> None:
         if isinstance(node.value, gast.Constant):
             return
         value = self.expression(node.value)
@@ -63,14 +63,14 @@ class Statements(Builder):
             else:
                 self.reject(target, rejected.ATTRIBUTE_DELETION)
 
-    def parse_If(self, node: Any) -> None:
+    def parse_If(self, node: gast.If) -> None:
         condition = self.expression(node.test)
         self.arms(
             condition,
             lambda: self.sequence(node.body, False), lambda: self.sequence(node.orelse, False),
         )
 
-    def parse_Assert(self, node: Any) -> None:
+    def parse_Assert(self, node: gast.Assert) -> None:
         if not __debug__:  # python -O
             return
         condition = self.expression(node.test)
@@ -83,7 +83,7 @@ class Statements(Builder):
 
         self.arms(condition, End, fail)
 
-    def parse_Global(self, node: Any) -> None:
+    def parse_Global(self, node: gast.Global) -> None:
         """Assignments to the name store into the module's variable."""
 
     def parse_Nonlocal(self, node: Any) -> None:
@@ -91,7 +91,7 @@ class Statements(Builder):
         if missing:
             self.reject(node, rejected.OUTER_NONLOCAL, name=missing[0])
 
-    def parse_FunctionDef(self, node: Any) -> None:
+    def parse_FunctionDef(self, node: gast.FunctionDef) -> None:
         value = self.nested(node, node.name)
         for decorator in reversed(node.decorator_list):
             value = self.let(Call(self.expression(decorator), (value,)), node.name)
@@ -122,7 +122,7 @@ class Statements(Builder):
             module = self.let(Call(Const(imported_module), (Const(name.name), Const(top))), top)
             self.bind(name.asname or top, module)
 
-    def parse_ImportFrom(self, node: Any) -> None:
+    def parse_ImportFrom(self, node: gast.ImportFrom) -> None:
         start: tuple[Any, ...] = (self.let(Free("__package__"), "package"),) if node.level else ()
         path = Const("." * (node.level or 0) + (node.module or ""))
         for name in node.names:
@@ -134,7 +134,7 @@ class Statements(Builder):
 
     # -- assignments ---------------------------------------------------------------------------
 
-    def parse_Assign(self, node: Any) -> None:
+    def parse_Assign(self, node: gast.Assign) -> None:
         if isinstance(node.value, gast.Lambda) and len(node.targets) == 1 and isinstance(
             node.targets[0], gast.Name
         ):
@@ -144,10 +144,10 @@ class Statements(Builder):
         for target in node.targets:
             value = self.assign(target, value)
 
-    def parse_AnnAssign(self, node: Any) -> None:
+    def parse_AnnAssign(self, node: gast.AST) -> None:
         """A declaration without a value (see ``forms``) says only that the name is local."""
 
-    def parse_AugAssign(self, node: Any) -> None:
+    def parse_AugAssign(self, node: gast.AugAssign) -> None:
         function = IN_PLACE[type(node.op).__name__]
         match node.target:
             case gast.Subscript():
@@ -182,11 +182,11 @@ class Statements(Builder):
                 self.do(operator.setitem, obj, self.expression(target.slice), value)
         return value
 
-    def do(self, function: Any, *args: Atom) -> None:
+    def do(self, function: Callable[..., Any], *args: Atom) -> None:
         """Write a call made for its effect."""
         self.statements.append(Do(Call(Const(function), args), self.origin))
 
-    def unpack(self, targets: Sequence[Any], value: Atom) -> None:
+    def unpack(self, targets: Sequence[gast.expr], value: Atom) -> None:
         starred = [i for i, t in enumerate(targets) if isinstance(t, gast.Starred)]
         star = starred[0] if starred else -1
         parts = self.let(

@@ -50,7 +50,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex))
 
 
-def is_data(value: Any) -> bool:
+def is_data(value: Place) -> bool:
     """Say whether a value is an instance of a dataclass, a container of its attributes."""
     return dataclasses.is_dataclass(value) and not isinstance(value, type) and is_record(value)
 
@@ -139,7 +139,7 @@ def as_key(tree: Any) -> Any:
 class Itself:
     """A key of one object: others that are equal to it may be told apart by the function."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Place) -> None:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
@@ -215,7 +215,7 @@ class Result:
         return replaced(self.tree, dict(zip(self.paths, values, strict=True)))
 
 
-def flat(value: Any) -> tuple[list[np.ndarray], Result]:
+def flat(value: Place) -> tuple[list[np.ndarray], Result]:
     """Return the numbers and arrays in a result, and its structure."""
     found = [(path, np.asarray(leaf)) for path, leaf in flatten(value, is_number)]
     paths = tuple(path for path, _ in found)

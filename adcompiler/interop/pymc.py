@@ -12,7 +12,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 
 from adcompiler.errors import ADError, ArgumentsError
-from adcompiler.interop.calls import Call, Result, call_of, check_some, flat
+from adcompiler.interop.calls import Call, Place, Result, call_of, check_some, flat
 from adcompiler.interop.wrapped import Wrapped
 
 
@@ -62,7 +62,7 @@ class Operation(Wrapped):
         return result.structured(Evaluation(call, result, types)(*operands, return_list=True))
 
 
-def is_variable(value: Any) -> bool:
+def is_variable(value: Place) -> bool:
     """Say whether a part of an argument is a variable of PyTensor."""
     return isinstance(value, Variable)
 

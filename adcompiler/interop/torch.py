@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from adcompiler.errors import ArgumentsError
-from adcompiler.interop.calls import Call, Result, call_of, check_some, is_same
+from adcompiler.interop.calls import Call, Place, Result, call_of, check_some, is_same
 from adcompiler.interop.wrapped import Wrapped
 
 
@@ -59,7 +59,7 @@ class Layer(Wrapped):
         return run.result.structured(found)
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(value: Place) -> bool:
     """Say whether a part of an argument is a tensor."""
     return isinstance(value, torch.Tensor)
 

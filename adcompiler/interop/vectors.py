@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adcompiler.runtime.records import is_record, record, state_of
+
+if TYPE_CHECKING:
+    from adcompiler.interop.calls import Place
 
 
 def ravel(tree: Any) -> tuple[np.ndarray, Callable[[Any], Any]]:
@@ -69,7 +72,7 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
     return state_of(value) if is_record(value) else None
 
 
-def numbers_in(value: Any, inside: tuple[int, ...]) -> Iterator[Any]:
+def numbers_in(value: Place, inside: tuple[int, ...]) -> Iterator[Any]:
     """Yield the numbers and arrays of a structure; ``inside`` are the identities around it."""
     if is_number(value):
         yield value

@@ -46,7 +46,7 @@ def certain_type(rhs: Rhs, type_of: TypeOf) -> t.Type | None:
     return None
 
 
-def is_arithmetic(function: Any, count: int) -> bool:
+def is_arithmetic(function: Callable[..., Any], count: int) -> bool:
     """Say whether a function gives scalars of ``count`` scalars, and arrays of arrays.
 
     Operators of numbers do, as many axes as the operands are broadcast to; and ufuncs.

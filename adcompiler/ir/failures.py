@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,7 +17,7 @@ REPORT = (
 
 
 @contextmanager
-def reported(function: Any, *passing: type[Exception]) -> Iterator[None]:
+def reported(function: Callable[..., Any], *passing: type[Exception]) -> Iterator[None]:
     """Turn whatever goes wrong while ``function`` is compiled into an InternalError with a line.
 
     Refusals are no failures, nor are exceptions of the classes ``passing``, nor is what is nested
@@ -35,7 +35,7 @@ def reported(function: Any, *passing: type[Exception]) -> Iterator[None]:
         raise located(error, function) from error
 
 
-def located(error: Exception, function: Any) -> InternalError:
+def located(error: Exception, function: Callable[..., Any]) -> InternalError:
     """Return the error that is reported in place of ``error``."""
     origin = innermost_origin(error) or start_of(function)
     name = getattr(function, "__qualname__", None) or type(function).__name__
@@ -64,7 +64,7 @@ def origin_in(frame: types.FrameType) -> Origin | None:
     return None
 
 
-def start_of(function: Any) -> Origin:
+def start_of(function: Callable[..., Any]) -> Origin:
     """Return the line on which a function starts."""
     code = getattr(function, "__code__", None)
     if code is None:

@@ -21,7 +21,8 @@ __all__ = [
     "NONE", "UNDEF", "Atom", "Attribute", "Block", "Call", "Closure", "Const", "Do", "Edge",
     "Format", "Free", "Function", "Global", "Handler", "If", "Item", "Let", "Loop", "Origin",
     "Pack", "Param", "Raise", "Region", "Rhs", "Slice", "Star", "Statement", "Step", "Try",
-    "Undefined", "Unsupported", "Update", "Var", "With", "arguments", "operands", "step_with", "substitute",
+    "Undefined", "Unsupported", "Update", "Var", "With", "arguments", "operands", "step_with",
+    "substitute",
     "unstar",
 ]
 

@@ -121,7 +121,7 @@ def size(block: Block) -> int:
 def substitute_statement(statement: Statement, mapping: Mapping[Var, Atom]) -> Statement:
     """Return ``statement`` with variables replaced everywhere in it; itself if none occurs."""
 
-    def new(atom: Any) -> Any:
+    def new(atom: Atom) -> Any:
         return mapping.get(atom, atom) if isinstance(atom, Var) else atom
 
     def block(inner: Block) -> Block:

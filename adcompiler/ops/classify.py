@@ -108,7 +108,7 @@ def letters_of(found: Classification) -> str:
 
 
 def classify(
-    function: Any, kind: str, letters: str | None = None, *,
+    function: Callable[..., Any], kind: str, letters: str | None = None, *,
     der1_zero: bool | tuple[bool, bool] = False, der2_zero: bool | tuple[bool, bool] = False,
     cross_zero: bool | None = None,
 ) -> Any:

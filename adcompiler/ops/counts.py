@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.signatures import signature as signature_of
+from collections.abc import Callable
 
 COUNTS: dict[Any, range] = {
     bool: range(2), str: range(2), list: range(2), tuple: range(2), type: range(1, 2),
@@ -17,7 +18,7 @@ COUNTS: dict[Any, range] = {
 
 
 @functools.lru_cache(maxsize=1024)
-def takes(function: Any, count: int) -> bool:
+def takes(function: Callable[..., Any], count: int) -> bool:
     """Say whether a function can be called with so many arguments by position, for sure."""
     if function in COUNTS:
         return count in COUNTS[function]

@@ -72,8 +72,8 @@ class Entries:
         self.changed()
 
     def add_forward(
-        self, function: Any, types: tuple[Any, ...] | None, forward: Callable[..., Any],
-        domain: Domain | None,
+        self, function: Callable[..., Any], types: tuple[Any, ...] | None,
+        forward: Callable[..., Any], domain: Domain | None
     ) -> None:
         """Register a forward rule: with the rule for the same types if there is one, or alone."""
         findable(function)
@@ -131,7 +131,7 @@ class Entries:
             self._inactive[findable(declaration.function)] = declaration
         self.changed()
 
-    def add_alias(self, other: Any, function: Any) -> None:
+    def add_alias(self, other: Any, function: Callable[..., Any]) -> None:
         """Register ``other`` as another spelling of ``function``; not of one that is spelled so."""
         with self.lock:
             meant, seen = findable(function), []
@@ -162,7 +162,7 @@ class Entries:
         if facts != UNKNOWN:
             self.changed()
 
-    def remove(self, function: Any) -> None:
+    def remove(self, function: Callable[..., Any]) -> None:
         """Forget everything registered for ``function`` itself."""
         with self.lock:
             for table in (self._rules, self._inactive, self._aliases, self._replacements):

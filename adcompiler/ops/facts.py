@@ -466,7 +466,7 @@ class FactTable:
             self.open()
         return list(self._table.items())
 
-    def remove(self, function: Any) -> None:
+    def remove(self, function: Callable[..., Any]) -> None:
         """Forget what was said of a function."""
         if self.first is not None:
             self.open()

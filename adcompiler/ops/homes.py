@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from types import MethodType
 from typing import Any
@@ -40,7 +40,7 @@ def rule_roots() -> frozenset[str]:
 
 
 @unless_it_raises("")
-def home_module(function: Any) -> str:
+def home_module(function: Callable[..., Any]) -> str:
     """Return the name of the module that a callable belongs to, e.g. ``"scipy.linalg._matfuncs"``.
 
     A ufunc does not know its module: it is looked for in those that rules are installed for.
@@ -68,7 +68,7 @@ def ufunc_module(function: np.ufunc) -> str:
     return "numpy"
 
 
-def fortran_module(function: Any) -> str:
+def fortran_module(function: Callable[..., Any]) -> str:
     """Return the name of the module of SciPy that a function written in Fortran is found in.
 
     Such a function knows its name only: "function dgemm".
@@ -110,12 +110,12 @@ def is_emitted_home(module: str) -> bool:
     return module.startswith((RUNTIME, KERNELS))
 
 
-def root_module(function: Any) -> str:
+def root_module(function: Callable[..., Any]) -> str:
     """Return the top-level module that a callable belongs to, e.g. ``"numpy"``."""
     return home_module(function).partition(".")[0]
 
 
-def findable(function: Any) -> Any:
+def findable(function: Callable[..., Any]) -> Any:
     """Return a function that something is to be said of; NoHashError if it cannot be looked up."""
     try:
         hash(function)

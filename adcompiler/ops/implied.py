@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -45,7 +45,7 @@ def implied(
     return said.over(Facts(pure=True, writes=(), tried=checks_arguments(target)))
 
 
-def takes_output(function: Any) -> bool:
+def takes_output(function: Callable[..., Any]) -> bool:
     """Say whether a function has a parameter that is named as one that is written into."""
     try:
         return not OUTPUTS.isdisjoint(signature_of(function).parameters)
@@ -53,7 +53,7 @@ def takes_output(function: Any) -> bool:
         return False
 
 
-def checks_arguments(function: Any) -> bool:
+def checks_arguments(function: Callable[..., Any]) -> bool:
     """Say whether a function with a rule may be called on stand-ins unless something else is said.
 
     Code that is neither Python's nor that of a library of which the rules are known may rely on

@@ -65,7 +65,7 @@ class Loading:
         with self.here() if module.partition(".")[0] in rule_roots() else nullcontext():
             return importlib.import_module(module)
 
-    def load_for(self, function: Any) -> None:
+    def load_for(self, function: Callable[..., Any]) -> None:
         """Load the rules for the modules that a callable is from."""
         home = home_module(function)
         if home in self._covered:

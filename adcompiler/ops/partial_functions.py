@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
+from typing import Any
+from collections.abc import Callable
 
 DERIVED = frozenset({operator.truediv, operator.pow, operator.getitem})
 """Functions whose derivatives raise what they raise themselves."""
@@ -24,7 +26,7 @@ POWERS = frozenset({operator.pow})
 """Functions of a base and an exponent, which raise for no natural exponent."""
 
 
-def raises_for_values(function: object, has_natural_exponent: bool = False) -> bool:
+def raises_for_values(function: Callable[..., Any], has_natural_exponent: bool = False) -> bool:
     """Say whether a function of Python's numbers and containers raises for some of them."""
     if function in POWERS and has_natural_exponent:
         return False

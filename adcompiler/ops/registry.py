@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import MethodDescriptorType, MethodType
 from typing import Any
 
@@ -18,12 +18,12 @@ from adcompiler.ops.rules import Inactive, Rule
 class Registry(Entries):
     """Rules, declarations and aliases by callable; package rules load when first asked for."""
 
-    def replacement(self, function: Any) -> Rule | None:
+    def replacement(self, function: Callable[..., Any]) -> Rule | None:
         """Return what is compiled in place of ``function``, None if it is itself."""
         function = self.resolve(function)
         return self._replacements.get(function) if hashable(function) else None
 
-    def resolve(self, function: Any) -> Any:
+    def resolve(self, function: Callable[..., Any]) -> Any:
         """Return the callable that ``function`` is another spelling of, or itself."""
         self.loading.load_for(function)
         function = self._of_twin(of_numbers(function))
@@ -73,7 +73,7 @@ class Registry(Entries):
                 return instance
         return None
 
-    def _of_twin(self, function: Any) -> Any:
+    def _of_twin(self, function: Callable[..., Any]) -> Any:
         """Return the method of a copy as that of the object with rules; others as they are."""
         if type(function) is not MethodType:
             return function
@@ -90,11 +90,11 @@ class Registry(Entries):
         found = [owner for owner in self._owners.values() if type(owner) is cls]
         return found[0] if len(found) == 1 else None
 
-    def is_registered(self, function: Any) -> bool:
+    def is_registered(self, function: Callable[..., Any]) -> bool:
         """Say whether a rule for ``function`` itself is here already, without loading any."""
         return hashable(function) and (function in self._rules or function in self._aliases)
 
-    def is_inactive(self, function: Any) -> bool:
+    def is_inactive(self, function: Callable[..., Any]) -> bool:
         """Say whether ``function`` itself is declared without derivative, without loading rules."""
         return hashable(function) and function in self._inactive
 
@@ -103,7 +103,7 @@ class Registry(Entries):
         function = self.resolve(function)
         return self._inactive.get(function) if hashable(function) else None
 
-    def stated(self, function: Any) -> Facts:
+    def stated(self, function: Callable[..., Any]) -> Facts:
         """Return what was said of a function, under whichever spelling."""
         target = self.resolve(function)
         if not hashable(function):
@@ -121,7 +121,7 @@ class Registry(Entries):
             found = known[function] = self._imply(function)
         return found
 
-    def _imply(self, function: Any) -> Facts:
+    def _imply(self, function: Callable[..., Any]) -> Facts:
         said, target = self.stated(function), self.resolve(function)
         return implied(said, target, self._inactive.get(target), self._rules.get(target, ()))
 
@@ -158,7 +158,7 @@ class Registry(Entries):
             return dict(table)
 
 
-def of_numbers(function: Any) -> Any:
+def of_numbers(function: Callable[..., Any]) -> Any:
     """Return a method of NumPy's numbers as that of arrays, or of Python's; others as they are."""
     if type(function) is not MethodDescriptorType or not issubclass(
         function.__objclass__, np.generic

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ops.facts import ELEMENTWISE, OF_ARRAY, OWN, UNKNOWN, Facts
+from collections.abc import Callable
 
 METHODS: dict[str, Facts] = {
     "reduce": Facts(pure=True, shares=OWN, output=("out", 3), writes=(), tried=True),
@@ -26,6 +27,6 @@ def facts_of_ufunc(function: np.ufunc) -> Facts:
     return ELEMENTWISE if single else replace(ELEMENTWISE, elementwise=None)
 
 
-def facts_of_ufunc_method(method: Any) -> Facts:
+def facts_of_ufunc_method(method: Callable[..., Any]) -> Facts:
     """Return what is known of a bound method of a ufunc."""
     return METHODS.get(getattr(method, "__name__", ""), UNKNOWN)

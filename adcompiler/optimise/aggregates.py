@@ -58,7 +58,7 @@ def keys_of(type_: t.Type) -> tuple[Any, ...]:
     return ()
 
 
-def type_of_part(type_: t.Type, key: Any) -> t.Type:
+def type_of_part(type_: t.Type, key: str) -> t.Type:
     """Return the type of a part of an aggregate."""
     if isinstance(type_, t.Dict):
         assert type_.keys is not None
@@ -118,7 +118,7 @@ class Webs:
             var: self.keys[var] for var in self.made if self.root(var) not in kept
         }
 
-    def is_aggregate(self, atom: Any) -> TypeGuard[Var]:
+    def is_aggregate(self, atom: Atom) -> TypeGuard[Var]:
         """Say whether an atom is a variable that stands for an aggregate."""
         if not isinstance(atom, Var):
             return False
@@ -132,7 +132,7 @@ class Webs:
             var = self.roots[var]
         return var
 
-    def join(self, one: Any, other: Any) -> None:
+    def join(self, one: Any, other: Atom) -> None:
         """Put two atoms into one web; neither is taken apart if one is no aggregate like it."""
         if self.is_aggregate(one) and self.is_aggregate(other):
             self.roots[self.root(other)] = self.root(one)
@@ -243,7 +243,7 @@ class Webs:
         for atom in (*node.iterables, *node.items):
             self.keep(atom)
 
-    def hand_on(self, atom: Any, var: Var) -> None:
+    def hand_on(self, atom: Atom, var: Var) -> None:
         """Put what is handed on, and what it becomes, into one web, if both have the same parts."""
         if not self.is_aggregate(atom) and not self.is_aggregate(var):
             return
@@ -371,7 +371,7 @@ class Apart:
             if isinstance(atom, Var) and atom.temporary:
                 names.setdefault(atom, f"{target.name}_{key}")
 
-    def variable(self, of: Var, key: Any, type_: t.Type) -> Var:
+    def variable(self, of: Var, key: str, type_: t.Type) -> Var:
         """Return a new variable for a part of an aggregate."""
         var = Var(f"{of.name}_{key}")
         self.unit.types[var] = type_
@@ -390,7 +390,7 @@ class Apart:
         for var in vars_:
             yield from self.variables(var) if var in self.found else (var,)
 
-    def handed(self, atoms: Iterable[Any], vars_: Iterable[Var]) -> tuple[Any, ...]:
+    def handed(self, atoms: tuple[Atom, ...], vars_: Iterable[Var]) -> tuple[Any, ...]:
         """Return what is handed on as ``vars_``: the parts of those that are taken apart."""
         found: list[Any] = []
         for atom, var in zip(atoms, vars_, strict=True):

@@ -20,6 +20,7 @@ from adcompiler.optimise.rewriter import is_number, plain
 from adcompiler.runtime.functionals import symmetric
 from adcompiler.runtime.adjoints.kinks import STAND_INS, first_derivative
 from adcompiler.typed.unit import Unit
+from collections.abc import Callable
 
 
 def algebra(block: Block, unit: Unit, last: bool = False) -> Block:
@@ -89,7 +90,7 @@ class Algebra(Products):
         except ArithmeticError:
             return None
 
-    def signed(self, function: Any, x: Atom, y: Atom) -> Call | None:
+    def signed(self, function: Callable[..., Any], x: Atom, y: Atom) -> Call | None:
         """-x * y -> -(x * y), x * -y -> -(x * y), and likewise for quotients."""
         for position, one in enumerate((x, y)):
             inner = self.negated(one)
@@ -151,7 +152,7 @@ class Algebra(Products):
                 return Call(Const(operator.truediv), (one, inverse.args[1]))
         return None
 
-    def sum(self, function: Any, x: Atom, y: Atom) -> Call | None:
+    def sum(self, function: Callable[..., Any], x: Atom, y: Atom) -> Call | None:
         """x + -y -> x - y, -x + y -> y - x, x - -y -> x + y."""
         inner = self.negated(y)
         if inner is not None and self.numeric(x):
@@ -176,7 +177,7 @@ class Algebra(Products):
                 return c, a
         return None
 
-    def outward(self, function: Any, x: Atom, y: Atom) -> Call | None:
+    def outward(self, function: Callable[..., Any], x: Atom, y: Atom) -> Call | None:
         """(c * a) * b -> c * (a * b) and (c * a) / b -> c * (a / b), for a number c."""
         for one, other in ((x, y), (y, x)) if function is operator.mul else ((x, y),):
             found = self.scaled(one)
@@ -187,7 +188,7 @@ class Algebra(Products):
             return Call(Const(operator.mul), (c, self.value(function, *args)))
         return None
 
-    def factored(self, function: Any, x: Atom, y: Atom) -> Call | None:
+    def factored(self, function: Callable[..., Any], x: Atom, y: Atom) -> Call | None:
         """c * a + c * b -> c * (a + b), for a number c."""
         one, other = self.scaled(x), self.scaled(y)
         if one is None or other is None or one[0] is not other[0]:

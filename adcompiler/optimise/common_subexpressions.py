@@ -116,7 +116,7 @@ class _Common:
         return substitute_statement(statement, renamed)
 
     def is_known(
-        self, key: Any, targets: tuple[Var, ...], known: Known, renamed: dict[Var, Atom]
+        self, key: str, targets: tuple[Var, ...], known: Known, renamed: dict[Var, Atom]
     ) -> bool:
         """Say whether a value with this key has been computed; if so it stands for ``targets``."""
         found = known.get(key)
@@ -200,7 +200,7 @@ class _Common:
             for a in args if not isinstance(a, Star)
         )
 
-    def atom_key(self, atom: Any, places: Mapping[Var, Any]) -> Any:
+    def atom_key(self, atom: Atom, places: Mapping[Var, Any]) -> Any:
         if isinstance(atom, Star):
             return (Star, self.atom_key(atom.atom, places))
         if isinstance(atom, Const):

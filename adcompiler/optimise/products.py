@@ -14,6 +14,7 @@ from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Rhs, Var
 from adcompiler.ops.queries import meaning
 from adcompiler.optimise.rewriter import plain
 from adcompiler.optimise.uniform import Uniform
+from collections.abc import Callable
 
 
 class Products(Uniform):
@@ -60,7 +61,7 @@ class Products(Uniform):
         same = all(self.unit.type(arg) == one for arg in (left, right))
         return (left, right) if same else None
 
-    def common_factor(self, function: Any, x: Atom, y: Atom) -> Call | None:
+    def common_factor(self, function: Callable[..., Any], x: Atom, y: Atom) -> Call | None:
         """A @ P + A @ Q -> A @ (P + Q), and P @ A + Q @ A -> (P + Q) @ A."""
         one, other = self.factors(x), self.factors(y)
         if one is None or other is None or x is y:

@@ -268,7 +268,7 @@ class _Raising:
             return False
         return arguments == ANY or (bool(types) and all(is_one_of(arguments, ty) for ty in types))
 
-    def stretches(self, args: Sequence[Any]) -> bool:
+    def stretches(self, args: Sequence[Atom]) -> bool:
         """Say whether arrays of different shapes may meet."""
         return len({self.unit.shape(arg) for arg in args}) > 1
 

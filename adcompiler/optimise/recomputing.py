@@ -307,7 +307,7 @@ class _Cut:
         self.left.setdefault(source, {})[target] = most
         self.left.setdefault(target, {}).setdefault(source, 0)
 
-    def run(self, source: Any, goal: Any) -> float:
+    def run(self, source: str, goal: str) -> float:
         """Let as much flow as can, and return how much that is."""
         total = 0.0
         while (way := self.way(source, goal)) is not None:
@@ -321,7 +321,7 @@ class _Cut:
             total += much
         return total
 
-    def way(self, source: Any, goal: Any) -> list[Any] | None:
+    def way(self, source: str, goal: str) -> list[Any] | None:
         """Return a shortest way on which more can flow."""
         before: dict[Any, Any] = {source: None}
         waiting = [source]
@@ -337,7 +337,7 @@ class _Cut:
                     waiting.append(other)
         return None
 
-    def cut(self, goal: Any) -> list[Any]:
+    def cut(self, goal: str) -> list[Any]:
         """Return the nodes in front of the links that limit the flow, nearest to the goal."""
         side = {goal}
         waiting = [goal]
@@ -350,7 +350,7 @@ class _Cut:
                 if b in side and self.is_link(a, b)]
 
     @staticmethod
-    def is_link(source: Any, target: Any) -> bool:
+    def is_link(source: tuple[Atom | str, ...], target: tuple[Atom | str, ...]) -> bool:
         """Say whether a value stands between two nodes."""
         return isinstance(source, tuple) and source[1] == "in" and target == (source[0], "out")
 

@@ -21,6 +21,7 @@ from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import count_uses, walk
 from adcompiler.runtime import add_at
 from adcompiler.typed.unit import Unit
+from collections.abc import Callable
 
 def late_scatters(block: Block, unit: Unit) -> Block:
     """Return ``block`` with scatters into zeros moved behind the sum that they go into."""
@@ -101,6 +102,6 @@ class _Scatters:
         ) and is_one(rhs.func.value, OF_ARRAYS)
 
 
-def calls(rhs: Any, function: Any) -> bool:
+def calls(rhs: Any, function: Callable[..., Any]) -> bool:
     """Say whether a right-hand side is a call of ``function``."""
     return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is function

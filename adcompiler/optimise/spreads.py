@@ -17,6 +17,7 @@ from adcompiler.ops.queries import known, meaning
 from adcompiler.optimise.rewriter import Rewriter, plain
 from adcompiler.runtime import add_at
 from adcompiler.typed.unit import Unit
+from collections.abc import Callable
 
 
 class Spreads(Rewriter):
@@ -192,7 +193,7 @@ class Spreads(Rewriter):
         return self.keeps_dtype(fill, array) or (
             isinstance(part, t.Array) and isinstance(array, t.Array) and part.dtype == array.dtype)
 
-    def scaled_fill(self, function: Any, x: Atom, y: Atom) -> Call | None:
+    def scaled_fill(self, function: Callable[..., Any], x: Atom, y: Atom) -> Call | None:
         """full_like(a, s) * c -> full_like(a, s * c), and likewise for quotients, c a number."""
         if function is operator.mul and self.filled(x) is None:
             x, y = y, x
@@ -205,7 +206,7 @@ class Spreads(Rewriter):
             return None
         return Call(Const(np.full_like), (like, self.number(function, fill, y)))
 
-    def number(self, function: Any, x: Atom, y: Atom) -> Atom:
+    def number(self, function: Callable[..., Any], x: Atom, y: Atom) -> Atom:
         """Return the product or quotient of two numbers, written first if it is not a constant."""
         call = Call(Const(function), (x, y))
         simpler = self.rewrite(call)

@@ -132,7 +132,9 @@ class PlainFunctions:
 PLAIN_FUNCTIONS = PlainFunctions()
 
 
-def about_objects(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def about_objects(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """Call a function of the standard library that is about objects."""
     if function.__module__ in ("logging", "warnings", "traceback", "string", "textwrap"):
         RECORDING.tape.texts = RECORDING.tape.texts or any(
@@ -143,7 +145,7 @@ def about_objects(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 # -- functions in C --------------------------------------------------------------------------------
 
 
-def of_builtin(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_builtin(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function or method that is written in C."""
     owner = getattr(function, "__self__", None)
     if owner is None or isinstance(owner, types.ModuleType):
@@ -188,7 +190,7 @@ def of_builtin(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return of_bound(function, owner, args, kwargs)
 
 
-def by_slot(function: Any, owner: Any, args: tuple[Any, ...]) -> Any:
+def by_slot(function: Callable[..., Any], owner: Any, args: tuple[Any, ...]) -> Any:
     """Call the method in C of an operator for an instance whose class has one of its own."""
     tape = RECORDING.tape
     made = function(*args)
@@ -225,7 +227,7 @@ def type_with(owner: Any) -> Any:
 
 
 def of_bound(
-    function: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Call a method written in C of an object of some other class."""
     tape = RECORDING.tape
@@ -321,7 +323,9 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     return unknown(function, args, kwargs)
 
 
-def of_dispatched(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_dispatched(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """Call a function of NumPy that asks the classes of its arguments for their own."""
     given = (*args, *kwargs.values())
     for value in given:
@@ -356,12 +360,12 @@ def of_ruled(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     return unknown(function, args, kwargs)
 
 
-def is_independent(function: Any) -> bool:
+def is_independent(function: Callable[..., Any]) -> bool:
     """Say whether a function of NumPy takes arrays of derived classes for plain ones."""
     return function.__module__ == "numpy.linalg" or function.__name__ in ("unique", "broadcast_to")
 
 
-def of_sparse_tool(function: Any, args: tuple[Any, ...]) -> Any:
+def of_sparse_tool(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Call a function in C below SciPy's sparse matrices."""
     from adcompiler.record.library.sparse_tools import hook_of  # imports them
 
@@ -378,7 +382,7 @@ def classes_in(given: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def of_numba(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_numba(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call what numba compiled: its text in Python, where that gives the same numbers."""
     inside = getattr(function, "py_func", None)
     if not isinstance(inside, types.FunctionType):
@@ -430,7 +434,7 @@ def of_wrapper(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return call(function._self_wrapper, inside, instance, args, kwargs)
 
 
-def keeps_identity(function: Any) -> bool:
+def keeps_identity(function: Callable[..., Any]) -> bool:
     """Say whether an object is looked up by what it is, and by no code of its class."""
     cls: Any = type(function)
     return method_of(cls, "__hash__") is None and method_of(cls, "__eq__") is None

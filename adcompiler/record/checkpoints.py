@@ -116,7 +116,7 @@ class Rerun(Made):
     def made(self) -> list[Any]:
         return []  # its numbers have entries of their own
 
-    def pull(self, sweep: Any, slot: int) -> None:
+    def pull(self, sweep: Sweep, slot: int) -> None:
         given = [sweep.take(out) if isinstance(out, np.ndarray) else sweep.take_number(place)
                  for out, place in self.outs]
         if all(g is None or (isinstance(g, float) and g == 0) for g in given):
@@ -188,7 +188,7 @@ def again(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     return rerun(lambda: HOOKS["call"](function, *args, **kwargs), (args, kwargs))
 
 
-def closed(function: Any) -> Any:
+def closed(function: Callable[..., Any]) -> Any:
     """Return a function whose captured variables nobody assigns to any more."""
     if not isinstance(function, types.FunctionType) or not function.__closure__ or (
         REGISTRY.has_rules(function) or REGISTRY.inactive(function) is not None
@@ -225,7 +225,7 @@ def rerun(call: Callable[[], Any], given: Any) -> Any:
     return result
 
 
-def apply_checkpoint(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+def apply_checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Do ``checkpoint``."""
     if not args and not kwargs:
         return checkpoint(function)
@@ -233,8 +233,8 @@ def apply_checkpoint(function: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def apply_loop(
-    step: Any, state: Any, n: int, *, every: int | None = None, slots: int | None = None,
-    memory_limit: int | None = None, indexed: bool = False,
+    step: Callable[..., Any], state: Any, n: int, *, every: int | None = None,
+    slots: int | None = None, memory_limit: int | None = None, indexed: bool = False
 ) -> Any:
     """Do ``checkpoint_loop``: each block of steps is a checkpoint.
 
@@ -251,7 +251,7 @@ def apply_loop(
     return state
 
 
-def block(step: Any, state: Any, steps: range, indexed: bool) -> Callable[[], Any]:
+def block(step: Callable[..., Any], state: Any, steps: range, indexed: bool) -> Callable[[], Any]:
     """Return what does some steps, from a copy of their state as these may write into it."""
 
     def call() -> Any:

@@ -18,6 +18,7 @@ from adcompiler.record.tape import RECORDING, refused
 from adcompiler.record.library.trees import Tree, is_tree
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 from adcompiler.signatures import signature as signature_of
+from collections.abc import Callable
 
 
 
@@ -46,7 +47,7 @@ def of_class(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return made_of(cls, args, kwargs)
 
 
-def made_of(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def made_of(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return what ``__new__`` of a class gives, initialised."""
     if method_of(cls, "__del__") is not None:
         raise refused(
@@ -98,7 +99,7 @@ def initialise(
 
 
 def initialise_fields(
-    cls: Any, made: Any, init: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    cls: Any, made: Any, init: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
     """Do what the ``__init__`` of a dataclass does."""
     import dataclasses
@@ -130,7 +131,7 @@ def initialise_fields(
 
 
 def made_by_new(
-    function: Any, owner: type, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], owner: type, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Call ``__new__`` of a built-in class."""
     cls = args[0] if args else owner

@@ -12,7 +12,7 @@ import copy
 import ctypes
 import types
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from adcompiler.runtime.reading import is_a
 from adcompiler.runtime.records import (
     drop_attribute, is_record, keep_attribute, record, state_of,
 )
+
+if TYPE_CHECKING:
+    from adcompiler.record.items import Broadcast
 
 CONSTANTS = (int, str, bytes, type, types.ModuleType, types.FunctionType,
              types.BuiltinFunctionType, type(None))
@@ -110,7 +113,7 @@ class Copies:
             self.several.setdefault(id(value), []).append((made, contents(made)))
         return made
 
-    def fill(self, value: Any, made: Any, apart: bool) -> None:
+    def fill(self, value: Broadcast, made: Any, apart: bool) -> None:
         """Give a copy of a container of a derived class copies of the attributes."""
         for name, part in state_of(value).items():
             keep_attribute(made, name, self.of(part, apart))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from adcompiler.dispatch.trees import children
 from adcompiler.record.tape import NUMBERS, Entry
 from adcompiler.runtime.adjoints.indexing import accumulate
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
+
+if TYPE_CHECKING:
+    from adcompiler.record.shadows import Sweep, Tangents
 
 
 def times(g: Any, slope: Any) -> Any:
@@ -103,7 +106,7 @@ class Made(Entry):
         g = sweep.take_number(slot)
         return None if g == 0 else g
 
-    def give(self, tangents: Any, slot: int, d: Any) -> None:
+    def give(self, tangents: Tangents, slot: int, d: Any) -> None:
         """Set the tangent of the result."""
         if isinstance(self.result, np.ndarray):
             tangents.put(self.result, d)
@@ -111,7 +114,7 @@ class Made(Entry):
             tangents.numbers[slot] = d
 
 
-def tangent_of(tangents: Any, value: Any) -> Any:
+def tangent_of(tangents: Tangents, value: Any) -> Any:
     """Return the tangent of a number or array, None if it is not active."""
     tape = tangents.tape
     if isinstance(value, np.ndarray):
@@ -132,7 +135,7 @@ class Elementwise(Made):
     ) -> None:
         self.function, self.args, self.result, self.slopes = function, args, result, slopes
 
-    def pull(self, sweep: Any, slot: int) -> None:
+    def pull(self, sweep: Sweep, slot: int) -> None:
         g = self.taken(sweep, slot)
         if g is None:
             return
@@ -149,7 +152,7 @@ class Elementwise(Made):
         """What slopes take: the arguments and the result, as numbers of plain classes."""
         return *map(plain, self.args), plain(self.result)
 
-    def push(self, tangents: Any, slot: int) -> None:
+    def push(self, tangents: Tangents, slot: int) -> None:
         total: Any = 0.0
         with np.errstate(all="ignore"):
             for arg, slope in zip(self.args, self.slopes, strict=True):
@@ -174,12 +177,12 @@ class Linear(Made):
         self.name, self.arg, self.result = name, arg, result
         self.along, self.adjoint = along, adjoint
 
-    def pull(self, sweep: Any, slot: int) -> None:
+    def pull(self, sweep: Sweep, slot: int) -> None:
         g = self.taken(sweep, slot)
         if g is not None:
             sweep.add(self.arg, self.adjoint(g))
 
-    def push(self, tangents: Any, slot: int) -> None:
+    def push(self, tangents: Tangents, slot: int) -> None:
         d = tangent_of(tangents, self.arg)
         self.give(tangents, slot, 0.0 if d is None else self.along(d))
 
@@ -195,7 +198,7 @@ class Product(Made):
     def __init__(self, a: np.ndarray, b: np.ndarray, result: Any) -> None:
         self.a, self.b, self.result = a, b, result
 
-    def pull(self, sweep: Any, slot: int) -> None:
+    def pull(self, sweep: Sweep, slot: int) -> None:
         g = self.taken(sweep, slot)
         if g is None:
             return
@@ -209,7 +212,7 @@ class Product(Made):
             sweep.add(b, other @ g if a.ndim == 2 else (
                 np.multiply.outer(other, g) if b.ndim == 2 else g * other))
 
-    def push(self, tangents: Any, slot: int) -> None:
+    def push(self, tangents: Tangents, slot: int) -> None:
         da, db = tangent_of(tangents, self.a), tangent_of(tangents, self.b)
         total: Any = 0.0
         if da is not None:
@@ -227,10 +230,10 @@ class Gather(Made):
 
     __slots__ = ("array", "index")
 
-    def __init__(self, array: np.ndarray, index: Any, result: Any) -> None:
+    def __init__(self, array: np.ndarray, index: int, result: Any) -> None:
         self.array, self.index, self.result = array, index, result
 
-    def pull(self, sweep: Any, slot: int) -> None:
+    def pull(self, sweep: Sweep, slot: int) -> None:
         g = self.taken(sweep, slot)
         if g is not None:
             place = sweep.view(self.array)
@@ -239,7 +242,7 @@ class Gather(Made):
             else:
                 place[self.index] += g
 
-    def push(self, tangents: Any, slot: int) -> None:
+    def push(self, tangents: Tangents, slot: int) -> None:
         self.give(tangents, slot, tangents.beside(self.array)[self.index])
 
     def shown(self) -> str:
@@ -254,7 +257,7 @@ class Gathered(Made):
     def __init__(self, leaves: list[tuple[tuple[int, ...], Any]], result: np.ndarray) -> None:
         self.leaves, self.result = leaves, result
 
-    def pull(self, sweep: Any, slot: int) -> None:
+    def pull(self, sweep: Sweep, slot: int) -> None:
         g = self.taken(sweep, slot)
         if g is not None:
             for place, leaf in self.leaves:
@@ -262,7 +265,7 @@ class Gathered(Made):
                 if part.any():
                     sweep.add(leaf, part)
 
-    def push(self, tangents: Any, slot: int) -> None:
+    def push(self, tangents: Tangents, slot: int) -> None:
         view = tangents.view(self.result)
         view[...] = 0
         for place, leaf in self.leaves:
@@ -286,7 +289,7 @@ class Write(Entry):
     def __init__(self, array: np.ndarray, index: Any, old: Any, value: Any, last: Any) -> None:
         self.array, self.index, self.old, self.value, self.last = array, index, old, value, last
 
-    def pull(self, sweep: Any, slot: int) -> None:
+    def pull(self, sweep: Sweep, slot: int) -> None:
         self.again()
         if not sweep.tape.is_marked(self.array) or self.array.dtype.kind not in "fc":
             return
@@ -307,7 +310,7 @@ class Write(Entry):
         if not writable:
             self.array.flags.writeable = False
 
-    def push(self, tangents: Any, slot: int) -> None:
+    def push(self, tangents: Tangents, slot: int) -> None:
         if not tangents.tape.is_marked(self.array) or self.array.dtype.kind not in "fc":
             return
         d = None if self.value is None else tangent_of(tangents, self.value)

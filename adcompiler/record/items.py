@@ -6,7 +6,7 @@ import array
 import functools
 import operator
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from adcompiler.record.tape import ESCAPED, NUMBERS, RECORDING, refused
 
 
 @hooked
-def getitem(obj: Any, index: Any) -> Any:
+def getitem(obj: Any, index: int) -> Any:
     """Return ``obj[index]``."""
     cls: Any = type(obj)
     if cls is list or cls is tuple:
@@ -109,7 +109,7 @@ def of_array(array: np.ndarray, index: Any) -> Any:
     return result
 
 
-def kept_index(index: Any) -> Any:
+def kept_index(index: int) -> Any:
     """Return an index that stays what it is."""
     if isinstance(index, tuple):
         return tuple(map(kept_index, index))
@@ -119,7 +119,7 @@ def kept_index(index: Any) -> Any:
 
 
 @hooked
-def setitem(value: Any, obj: Any, index: Any) -> None:
+def setitem(value: Broadcast, obj: Any, index: Any) -> None:
     """Do ``obj[index] = value``."""
     cls: Any = type(obj)
     if cls is list or cls is dict:
@@ -154,7 +154,7 @@ def setitem(value: Any, obj: Any, index: Any) -> None:
 
 
 @hooked
-def setitem_again(value: Any, obj: Any, index: Any) -> None:
+def setitem_again(value: Broadcast, obj: Any, index: int) -> None:
     """Do ``obj[index] = value`` at the end of ``obj[index] += ...``."""
     if type(obj) is np.ndarray and isinstance(value, np.ndarray) and value.base is not None and (
         value.base is obj or value.base is obj.base
@@ -209,7 +209,7 @@ def write(array: np.ndarray, index: Any, value: Any) -> None:
     tape.entries.append(Write(array, index, old, value if active else None, last))
 
 
-def which_last(array: np.ndarray, index: Any) -> np.ndarray | None:
+def which_last(array: np.ndarray, index: int) -> np.ndarray | None:
     """Return where an index that repeats elements stands at the last of each; None: nowhere."""
     order = np.full(array.shape, -1, np.intp)
     shape = order[index].shape
@@ -227,7 +227,7 @@ def log(array: np.ndarray, old: np.ndarray) -> None:
 
 
 @hooked
-def delitem(obj: Any, index: Any) -> None:
+def delitem(obj: Any, index: int) -> None:
     """Do ``del obj[index]``."""
     method = followed(obj, "__delitem__")
     if method is not None:
@@ -279,7 +279,7 @@ def iterate(value: Any) -> Any:
 
 
 @hooked
-def spread(value: Any) -> Any:
+def spread(value: Broadcast) -> Any:
     """Return what is iterated over by what asks for its length first, as ``*value`` does."""
     if type(value) not in PLAIN:
         for name in ("__len__", "__length_hint__"):
@@ -304,7 +304,7 @@ def items_of_flat(flat: Any) -> Iterator[Any]:
         yield getitem(flat.base, place)
 
 
-def items_of_broadcast(value: Any) -> Iterator[Any]:
+def items_of_broadcast(value: Broadcast) -> Iterator[Any]:
     """Iterate over a ``np.broadcast``, of which no array is active."""
     while True:
         if isinstance(value, Broadcast) or any(
@@ -330,7 +330,7 @@ def stepped(generator: Any) -> Iterator[Any]:
 
 
 @hooked
-def unpacked(value: Any, pattern: Any) -> Iterator[Any]:
+def unpacked(value: Broadcast, pattern: Any) -> Iterator[Any]:
     """Iterate over a value, with items unpacked as the target of a loop wants."""
     for item in iterate(value):
         yield unpack(item, pattern)
@@ -370,7 +370,7 @@ UNMATCHED = frozenset({bool, int, float, complex, str, bytes, type(None), np.nda
 
 
 @hooked
-def matched(value: Any, names: tuple[str, ...], by_position: bool, compares: bool) -> Any:
+def matched(value: Broadcast, names: tuple[str, ...], by_position: bool, compares: bool) -> Any:
     """Return the subject of a ``match``, whose parts patterns compare or read attributes of."""
     seen: set[int] = set()
     waiting = [value] if names or by_position or compares else []
@@ -401,7 +401,7 @@ def coroutine(name: str) -> None:
 
 
 @hooked
-def hashed(key: Any) -> Any:
+def hashed(key: Callable[..., Any]) -> Any:
     """Return a key of a display; code in Python that is run to hash it is refused."""
     if type(key) not in PLAIN:
         natively(hash, key)
@@ -409,7 +409,7 @@ def hashed(key: Any) -> Any:
 
 
 @hooked
-def made_class(cls: Any) -> None:
+def made_class(cls: type) -> None:
     """Refuse a class that told its attributes their names, unseen."""
     for name, value in vars(cls).items():
         kind: Any = type(value)
@@ -418,7 +418,7 @@ def made_class(cls: Any) -> None:
                           "define the class outside of the function", "recording")
 
 
-def is_computed(cls: Any, name: str) -> bool:
+def is_computed(cls: type, name: str) -> bool:
     """Say whether code in Python gives an attribute of instances."""
     found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
     kind: Any = type(found)
@@ -426,7 +426,7 @@ def is_computed(cls: Any, name: str) -> bool:
 
 
 @hooked
-def formatted(value: Any, conversion: int, spec: str) -> str:
+def formatted(value: Broadcast, conversion: int, spec: str) -> str:
     """Return what an f-string shows: text carries no derivative."""
     function = {115: str, 114: repr, 97: ascii}.get(conversion)
     if function is not None:

@@ -18,6 +18,7 @@ from adcompiler.record.running import (
 from adcompiler.record.tape import stay
 from adcompiler.runtime.batches import no_seeds, none_of, one_zero
 from adcompiler.runtime.structure import seed
+from adcompiler.dispatch.specialisations import Specialisations
 
 
 def derivative(
@@ -62,7 +63,8 @@ def gradient(mode: str, run: Recorded, name: str, single: bool, has_aux: bool) -
 
 
 def pushed_gradient(
-    gradient: Any, s: Any, mode: str, values: tuple[Any, ...], wanted: Wanted, batched: bool
+    gradient: Any, s: Specialisations, mode: str, values: tuple[Any, ...], wanted: Wanted,
+    batched: bool
 ) -> Any:
     """Return what pushes tangents through the gradient of a recorded function."""
     own = tuple(zip(s.wrt, s.parts, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from adcompiler.record.protocols import (
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import BINARY, UNARY, inverse
 from adcompiler.record.tape import NUMBERS, RECORDING, refused
+
+if TYPE_CHECKING:
+    from adcompiler.record.items import Broadcast
 
 ADD, SUB, MUL, TRUEDIV = operator.add, operator.sub, operator.mul, operator.truediv
 REAL = frozenset({float, int, bool, np.float64})
@@ -157,7 +160,7 @@ def of_containers(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     return natively(op, a, b)
 
 
-def is_sequence(value: Any) -> bool:
+def is_sequence(value: Broadcast) -> bool:
     """Say whether NumPy makes an array of the items of a value."""
     if isinstance(value, (list, tuple, collections.deque)):
         return True
@@ -167,7 +170,7 @@ def is_sequence(value: Any) -> bool:
         and not hasattr(cls, "__array__"))
 
 
-def note_text(value: Any) -> None:
+def note_text(value: Broadcast) -> None:
     """Note that a value is written as text, if it is active."""
     tape = RECORDING.tape
     if not tape.texts and tape.holds(value):
@@ -294,7 +297,7 @@ def in_place(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return apply
 
 
-def into(op: Callable[[Any, Any], Any], base: Any, a: np.ndarray, b: Any) -> Any:
+def into(op: Callable[[Any, Any], Any], base: Callable[..., Any], a: np.ndarray, b: Any) -> Any:
     """Return an array after an operator has written into it."""
     tape = RECORDING.tape
     if tape.is_active(a) or tape.is_active(b) or is_of_objects(a):
@@ -343,7 +346,7 @@ def lacks(item: Any, container: Any) -> Any:
     return not contains(item, container)
 
 
-def truth(value: Any) -> Any:
+def truth(value: Broadcast) -> Any:
     """Return what is tested: itself, or what methods of its class say."""
     if type(value) in REAL or type(value) in PLAIN or value is None:
         return value

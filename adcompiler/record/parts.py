@@ -6,9 +6,12 @@ import gc
 import types
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON, dict_of, slots_of
+
+if TYPE_CHECKING:
+    from adcompiler.record.items import Broadcast
 
 WEAK = (weakref.ref, weakref.ProxyType, weakref.CallableProxyType)
 """Classes of what refers to an object without keeping it, which the collector does not tell."""
@@ -53,7 +56,7 @@ def parts_of(value: Any) -> Iterator[Any]:
         yield from reached_in(value)
 
 
-def reached_in(value: Any) -> Iterator[Any]:
+def reached_in(value: Broadcast) -> Iterator[Any]:
     """Iterate over the attributes of an instance, and over the items of what C defines."""
     cls: Any = type(value)
     if cls.__flags__ & CLASS_KIND == OF_PYTHON:  # made by a class statement

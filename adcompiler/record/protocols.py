@@ -32,7 +32,7 @@ PLAIN = frozenset({
 CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque, collections.OrderedDict)
 
 
-def method_of(cls: Any, name: str) -> Any:
+def method_of(cls: type, name: str) -> Any:
     """Return the function in Python that a class has under a name; None if there is none.
 
     It is looked up anew, as classes may change.
@@ -58,7 +58,7 @@ def followed(value: Any, name: str) -> Callable[..., Any] | None:
     return None if found is None else rewritten(found)
 
 
-def has_operators(cls: Any, bases: tuple[type, ...]) -> bool:
+def has_operators(cls: type, bases: tuple[type, ...]) -> bool:
     """Say whether a class changes how the operators of a built-in class work, in Python."""
     for base in cls.__mro__:
         if base in bases or base.__flags__ & CLASS_KIND != OF_PYTHON:
@@ -232,7 +232,7 @@ def by_its_rule(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> A
 
 
 @unless_it_raises("")
-def package_of(function: Any) -> str:
+def package_of(function: Callable[..., Any]) -> str:
     """Return the name of the package of a function; foreign objects may raise anything."""
     return str(getattr(function, "__module__", None) or "").partition(".")[0]
 
@@ -273,7 +273,7 @@ def watched(
     return result
 
 
-def name_of(function: Any) -> str:
+def name_of(function: Callable[..., Any]) -> str:
     """Return what messages call a function."""
     return f"`{getattr(function, '__qualname__', type(function).__name__)}`"
 

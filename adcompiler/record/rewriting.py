@@ -78,7 +78,7 @@ class Rewriter(Expressions):
             rows += self.assigned(target, load(name))
         return [*rows, gast.Delete([gast.Name(name, gast.Del(), None, None)])]
 
-    def assigned(self, target: Any, value: Any) -> list[Any]:
+    def assigned(self, target: gast.expr, value: gast.expr) -> list[Any]:
         """Return statements that assign a value to a target."""
         if isinstance(target, gast.Name):
             return [gast.Assign([target], value, None)]
@@ -93,7 +93,7 @@ class Rewriter(Expressions):
         plain = self.split(target, rows)
         return [gast.Assign([plain], made, None), *rows]
 
-    def split(self, target: Any, rows: list[Any]) -> Any:
+    def split(self, target: gast.expr, rows: list[Any]) -> Any:
         """Return a target of names alone; ``rows`` get the assignments to what is none."""
         if isinstance(target, (gast.Tuple, gast.List)):
             return gast.Tuple([self.split(item, rows) for item in target.elts], gast.Store())
@@ -185,7 +185,9 @@ class Rewriter(Expressions):
             node.type_params)
         return [made, *self.decorated(node)]
 
-    def decorated(self, node: Any) -> list[Any]:
+    def decorated(
+        self, node: gast.AsyncFunctionDef | gast.ClassDef | gast.FunctionDef
+    ) -> list[Any]:
         """Return what applies decorators to what a statement has defined."""
         if not node.decorator_list:
             return []
@@ -204,7 +206,7 @@ class Rewriter(Expressions):
             node.returns, node.type_comment, node.type_params)
         return [made, *self.decorated(node)]
 
-    def visit_AsyncFor(self, node: Any) -> Any:
+    def visit_AsyncFor(self, node: gast.AST) -> Any:
         self.refuse(node, "a coroutine")
 
     visit_AsyncWith = visit_AsyncFor

@@ -58,7 +58,7 @@ class Tools(gast.NodeTransformer):
         self.file, self.cls = file, cls
         self.count = 0
 
-    def bare(self, arg: Any) -> Any:
+    def bare(self, arg: gast.Name | None) -> Any:
         """Return a parameter without its annotation."""
         return None if arg is None else gast.Name(arg.id, gast.Param(), None, None)
 
@@ -96,7 +96,7 @@ class Tools(gast.NodeTransformer):
             return f"_{own}{name}" if own else name
         return name
 
-    def pattern(self, target: Any) -> Any:
+    def pattern(self, target: gast.expr) -> Any:
         """Return how a target unpacks: None for one name, a tuple for several."""
         if isinstance(target, (gast.Tuple, gast.List)):
             return tuple(self.pattern(item) for item in target.elts)
@@ -127,7 +127,7 @@ class Expressions(Tools):
             return node
         return call(UNARY[type(node.op)], self.visit(operand))
 
-    def truth(self, node: Any) -> Any:
+    def truth(self, node: gast.expr) -> Any:
         """Return what is tested, by a hook where that may run code of a class."""
         made = self.visit(node)
         if isinstance(node, (gast.Compare, gast.Constant)) or (
@@ -190,7 +190,7 @@ class Expressions(Tools):
     def visit_Subscript(self, node: Any) -> Any:
         return call("getitem", self.visit(node.value), self.index(node.slice))
 
-    def index(self, node: Any) -> Any:
+    def index(self, node: gast.AST) -> Any:
         """Return a subscript as a value."""
         if isinstance(node, gast.Slice):
             parts = [constant(None) if part is None else self.visit(part)
@@ -217,7 +217,7 @@ class Expressions(Tools):
         return gast.Set([
             self.visit(e) if isinstance(e, gast.Starred) else self.hashed(e) for e in node.elts])
 
-    def hashed(self, node: Any) -> Any:
+    def hashed(self, node: gast.expr) -> Any:
         """Return a key, by a hook where that may run code of a class."""
         made = self.visit(node)
         return made if isinstance(node, gast.Constant) else at(call("hashed", made), node)
@@ -230,13 +230,13 @@ class Expressions(Tools):
     def visit_YieldFrom(self, node: Any) -> Any:
         return gast.YieldFrom(call("iterate", self.visit(node.value)))
 
-    def visit_Await(self, node: Any) -> Any:
+    def visit_Await(self, node: gast.AST) -> Any:
         self.refuse(node, "await")
 
     def visit_Lambda(self, node: Any) -> Any:
         return gast.Lambda(self.arguments(node.args), self.visit(node.body))
 
-    def arguments(self, args: Any) -> Any:
+    def arguments(self, args: gast.arguments) -> Any:
         """Return parameters of a function inside, with defaults rewritten."""
         return gast.arguments(
             args=args.args, posonlyargs=args.posonlyargs, vararg=args.vararg,
@@ -265,7 +265,7 @@ class Expressions(Tools):
                 [self.truth(test) for test in each.ifs], 0))
         return type(node)(*(self.visit(getattr(node, field)) for field in fields), generators)
 
-    def iterated(self, target: Any, over: Any) -> Any:
+    def iterated(self, target: Any, over: gast.expr) -> Any:
         """Return what a loop runs over, with items unpacked as its target wants."""
         wanted = self.pattern(target)
         if wanted is None:
@@ -280,7 +280,7 @@ def literal(value: Any) -> Any:
     return constant(value)
 
 
-def at(node: Any, where: Any) -> Any:
+def at(node: gast.AST, where: gast.AST) -> Any:
     """Return a node placed where another one stands, and all in it that has no place."""
     place = {name: getattr(where, name, None) for name in (
         "lineno", "col_offset", "end_lineno", "end_col_offset")}

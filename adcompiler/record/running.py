@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,10 @@ from adcompiler.runtime.records import carries_derivative, is_record, record
 from adcompiler.runtime.batches import no_seeds, none_of, one_zero
 from adcompiler.runtime.structure import mapped
 
+if TYPE_CHECKING:
+    from adcompiler.record.items import Broadcast
+    from adcompiler.record.telling import Listed
+
 Wanted = Sequence[tuple[int, tuple[Any, ...]]]
 """Positions of what is differentiated, with steps to the part."""
 
@@ -41,7 +45,7 @@ class Recorded:
 
     def __init__(
         self, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
-        parameters: Sequence[Any], forward: bool = False, entries: list[Any] | None = None,
+        parameters: Sequence[Any], forward: bool = False, entries: Listed | None = None,
     ) -> None:
         if RECORDING.tape is not IDLE:
             raise refused(
@@ -115,7 +119,7 @@ class Recorded:
     def found(self, sweep: Sweep) -> tuple[Any, ...]:
         """Return the cotangents of what is differentiated, in its structure."""
 
-        def of_leaf(value: Any) -> Any:
+        def of_leaf(value: Broadcast) -> Any:
             if isinstance(value, np.ndarray):
                 return self.found_beside(sweep, value) if value.dtype.kind in "fc" else (
                     np.zeros(value.shape))
@@ -142,7 +146,7 @@ class Recorded:
         """Return the tangent of the value for tangents of what is differentiated."""
         tangents = self.along(given)
 
-        def of_leaf(value: Any) -> Any:
+        def of_leaf(value: Broadcast) -> Any:
             if not isinstance(value, np.ndarray):
                 slot = self.tape.slot(value)
                 return like(0.0 if slot is None else tangents.numbers[slot], value)
@@ -203,19 +207,19 @@ class Recorded:
         leave(self.tape, returned)
 
 
-def frozen(value: Any) -> Any:
+def frozen(value: Broadcast) -> Any:
     """Return a value with containers of its own, which nobody changes."""
     parts = {} if isinstance(value, np.ndarray) else children(value)
     return assembled(value, {key: frozen(part) for key, part in parts.items()}) if parts else value
 
 
-def called(function: Any, values: tuple[Any, ...], parameters: Sequence[Any]) -> Any:
+def called(function: Callable[..., Any], values: tuple[Any, ...], parameters: Sequence[Any]) -> Any:
     """Call a function with the values of its parameters, recorded."""
     positional, named = passed_on(parameters, values)
     return HOOKS["call"](function, *positional, **named)
 
 
-def built(of_leaf: Callable[[Any], Any], value: Any) -> Any:
+def built(of_leaf: Callable[[Any], Any], value: Broadcast) -> Any:
     """Return the cotangent, or tangent, of a value, of those of its numbers and arrays."""
     if isinstance(value, (np.ndarray, *NUMBERS)):
         return of_leaf(value)
@@ -226,7 +230,7 @@ def built(of_leaf: Callable[[Any], Any], value: Any) -> Any:
         for key, part in children(value).items()})
 
 
-def assembled(value: Any, parts: dict[Any, Any]) -> Any:
+def assembled(value: Broadcast, parts: dict[Any, Any]) -> Any:
     """Return a cotangent of the structure of a value, of its parts."""
     if isinstance(value, dict):
         return parts
@@ -240,7 +244,7 @@ def assembled(value: Any, parts: dict[Any, Any]) -> Any:
     return record(type(value), **parts)
 
 
-def like(g: Any, value: Any) -> Any:
+def like(g: Any, value: Broadcast) -> Any:
     """Return a cotangent as a number of the class of a value."""
     if isinstance(value, np.inexact):
         g = g.real if isinstance(g, (complex, np.complexfloating)) and not isinstance(
@@ -251,7 +255,7 @@ def like(g: Any, value: Any) -> Any:
     return float(g.real if isinstance(g, complex) else g)
 
 
-def handed_out(value: Any) -> Any:
+def handed_out(value: Broadcast) -> Any:
     """Return a result with numbers of its own, so that what is kept of it is no active value."""
     from adcompiler.record.copies import fresh
 

@@ -18,7 +18,7 @@ from adcompiler.ops.homes import display_name
 from adcompiler.record.entries import (
     Elementwise, Gather, Gathered, Linear, Made, Product, Write, conjugate, mapped, pairs,
 )
-from adcompiler.record.shadows import Sweep
+from adcompiler.record.shadows import Sweep, Tangents
 from adcompiler.record.single import Single, form_of, plainly, tangents_in
 from adcompiler.record.slopes import LOG2, LOG10
 from adcompiler.record.tape import Entry, Tape, refuse_escaped, refused
@@ -41,7 +41,7 @@ CURVATURES: dict[Any, Callable[[float, float, float], float]] = {
 class DualSweep:
     """Cotangents ``g`` with their tangents ``d``, where the tape has the tangents ``t``."""
 
-    def __init__(self, tape: Tape, tangents: Any) -> None:
+    def __init__(self, tape: Tape, tangents: Tangents) -> None:
         self.tape, self.t = tape, tangents
         self.g, self.d = Sweep(tape), Sweep(tape)
 
@@ -170,7 +170,8 @@ LINEAR: set[Any] = {complex, operator.add, operator.sub, np.add, np.subtract, op
 
 
 def pushed_again(
-    sweep: DualSweep, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], g: Any, d: Any
+    sweep: DualSweep, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
+    g: Any, d: Any
 ) -> None:
     """Pull back through a call by the compiler's pullback, pushed forward."""
     values = (*args, *kwargs.values())

@@ -245,7 +245,7 @@ class Tangents(Shadows):
         self.second = second
         self.kept: dict[int, list[tuple[np.ndarray, Any, np.ndarray]]] = {}
 
-    def keep(self, entry: Any, view: np.ndarray, index: Any, old: Any) -> None:
+    def keep(self, entry: Any, view: np.ndarray, index: int, old: Any) -> None:
         """Keep the tangents of what an entry writes over."""
         if self.second:
             self.kept.setdefault(id(entry), []).append((view, index, np.array(old)))

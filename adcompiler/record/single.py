@@ -10,7 +10,7 @@ import collections
 import itertools
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,10 @@ from adcompiler.record.protocols import by_its_rule
 from adcompiler.record.tape import NUMBERS, RECORDING, Entry, Tape, refused
 from adcompiler.runtime.reading import unless_it_raises
 
+if TYPE_CHECKING:
+    from adcompiler.record.items import Broadcast
+    from adcompiler.record.shadows import Sweep, Tangents
+
 MAX_FORMS = 4096
 FORMS: dict[Any, Form] = {}
 _count = itertools.count(1)
@@ -37,7 +41,9 @@ class Form:
     ``function`` takes the active arguments, and others that are not part of its text.
     """
 
-    def __init__(self, function: Any, count: int, names: Sequence[str], active: Any) -> None:
+    def __init__(
+        self, function: Callable[..., Any], count: int, names: Sequence[str], active: Any
+    ) -> None:
         given = [f"a{i}" for i in range(count)]
         parameters = ", ".join([*given, *(f"k{i}" for i in range(len(names)))])
         arguments = ", ".join([*given, *(f"{n}=k{i}" for i, n in enumerate(names))])
@@ -107,9 +113,9 @@ class Single(Entry):
     __slots__ = ("form", "function", "given", "half", "names", "outs", "result", "slots", "values")
 
     def __init__(
-        self, function: Any, form: Form, half: Callable[..., Any], values: tuple[Any, ...],
-        outs: Any, result: Any, names: tuple[str, ...] = (),
-        given: tuple[Any, ...] | None = None,
+        self, function: Callable[..., Any], form: Form, half: Callable[..., Any],
+        values: tuple[Any, ...], outs: Any, result: Any, names: tuple[str, ...] = (),
+        given: tuple[Any, ...] | None = None
     ) -> None:
         self.names, self.half = names, half
         self.function, self.form, self.values, self.outs = function, form, values, outs
@@ -117,7 +123,7 @@ class Single(Entry):
         self.result: Any = result
         self.slots: list[tuple[Any, int]] = []
 
-    def pull(self, sweep: Any, slot: int) -> None:
+    def pull(self, sweep: Sweep, slot: int) -> None:
         g, some = self.cotangent(sweep, self.outs)
         if not some:
             return
@@ -144,7 +150,7 @@ class Single(Entry):
             return g, g != 0
         return None, False
 
-    def push(self, tangents: Any, slot: int) -> None:
+    def push(self, tangents: Tangents, slot: int) -> None:
         along = [tangents_in(tangents, self.values[i]) for i in self.form.active]
         _, d = self.form.at("forward", self.given)(*self.given)(*along)
         for out, part in pairs(self.outs, d):
@@ -168,7 +174,7 @@ def is_own(out: np.ndarray, entry: Single) -> bool:
     return any(out is own for own in entry.result)
 
 
-def tangents_in(tangents: Any, value: Any) -> Any:
+def tangents_in(tangents: Tangents, value: Broadcast) -> Any:
     """Return the tangents of an argument, which may be a container."""
     if isinstance(value, (tuple, list)):
         return type(value)(tangents_in(tangents, item) for item in value)
@@ -180,14 +186,14 @@ def tangents_in(tangents: Any, value: Any) -> Any:
     return np.array(d) if isinstance(value, np.ndarray) else d
 
 
-def plainly(value: Any) -> Any:
+def plainly(value: Broadcast) -> Any:
     """Return a number or array of a derived class as one of a plain class."""
     if isinstance(value, np.ndarray):
         return value if type(value) is np.ndarray else np.ndarray.view(value, np.ndarray)
     return plain(value) if isinstance(value, (float, complex)) else value
 
 
-def hold(tape: Tape, value: Any) -> None:
+def hold(tape: Tape, value: Broadcast) -> None:
     """Note the arrays that an entry reads."""
     for part in leaves(value):
         if isinstance(part, np.ndarray):
@@ -196,7 +202,7 @@ def hold(tape: Tape, value: Any) -> None:
 
 
 def recorded(
-    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
     run: Callable[[], Any] | None = None,
 ) -> Any:
     """Call a function that has a rule, and record it; some argument is active.
@@ -260,7 +266,7 @@ def enter(tape: Tape, entry: Single, values: Any, result: Any) -> None:
 
 
 @unless_it_raises(True)
-def hides_numbers(value: Any, depth: int = 3) -> bool:
+def hides_numbers(value: Broadcast, depth: int = 3) -> bool:
     """Say whether a result is or holds an object, no container, in which numbers are found."""
     if isinstance(value, (np.ndarray, *NUMBERS, int, str, bytes, np.generic)) or value is None:
         return False
@@ -269,7 +275,7 @@ def hides_numbers(value: Any, depth: int = 3) -> bool:
     return any(found_number(part, depth) for part in parts_of(value))
 
 
-def found_number(value: Any, depth: int) -> bool:
+def found_number(value: Broadcast, depth: int) -> bool:
     """Say whether a number is found in a value, so deep."""
     if isinstance(value, (np.ndarray, *NUMBERS)):
         return not isinstance(value, np.ndarray) or value.dtype.kind in "fcO"

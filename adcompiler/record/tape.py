@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from adcompiler.record.functions import TELL_REFUSED, is_rewritten
 from adcompiler.record.parts import WEAK, parts_of
 from adcompiler.structs import dataclass
 from adcompiler.runtime.kept_bytes import free_bytes
+
+if TYPE_CHECKING:
+    from adcompiler.record.entries import Elementwise, Gather, Linear
+    from adcompiler.record.items import Broadcast
+    from adcompiler.record.shadows import Sweep, Tangents
 
 NUMBERS = (float, complex, np.inexact)
 """Classes of numbers that may carry a derivative."""
@@ -90,11 +95,11 @@ class Entry:
 
     __slots__ = ()
 
-    def pull(self, sweep: Any, slot: int) -> None:
+    def pull(self, sweep: Sweep, slot: int) -> None:
         """Pull cotangents back."""
         raise NotImplementedError
 
-    def push(self, tangents: Any, slot: int) -> None:
+    def push(self, tangents: Tangents, slot: int) -> None:
         """Push tangents forward."""
         raise NotImplementedError
 
@@ -143,12 +148,12 @@ class Tape:
         self.entries.append((number,))
         return slot
 
-    def enter(self, number: Any, entry: Any) -> None:
+    def enter(self, number: Any, entry: Elementwise | Gather | Linear) -> None:
         """Enter an operation that made a number."""
         self.ids[id(number)] = len(self.entries)
         self.entries.append(entry)
 
-    def slot(self, value: Any) -> int | None:
+    def slot(self, value: Broadcast) -> int | None:
         """Return the slot of a number, None if it is not active."""
         found = self.ids.get(id(value))
         if found is not None and found < 0:
@@ -277,7 +282,7 @@ class Tape:
         except Exception:
             return True
 
-    def found_in(self, value: Any, seen: set[int] | None) -> bool:
+    def found_in(self, value: Broadcast, seen: set[int] | None) -> bool:
         """As ``holds``; ``seen`` are the objects that were searched."""
         if issubclass(type(value), WEAK):
             return any(self.found_in(part, seen) for part in parts_of(value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import types
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gast
 import numpy as np
@@ -18,6 +18,10 @@ from adcompiler.record.rewriting import Rewriter
 from adcompiler.record.rewriting_expressions import MARK
 from adcompiler.record.running import Recorded
 from adcompiler.record.tape import place
+from adcompiler.dispatch.specialisations import Specialisations
+
+if TYPE_CHECKING:
+    from adcompiler.record.entries import Elementwise, Linear
 
 
 class Listed(list[Any]):
@@ -27,7 +31,7 @@ class Listed(list[Any]):
         super().__init__()
         self.places: list[tuple[str, int]] = []
 
-    def append(self, entry: Any) -> None:
+    def append(self, entry: Elementwise | Linear) -> None:
         """Enter an operation."""
         super().append(entry)
         self.places.append(place())
@@ -45,19 +49,19 @@ def rewritten_text(function: types.FunctionType) -> str:
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-def is_hook(node: Any) -> bool:
+def is_hook(node: gast.AST) -> bool:
     """Say whether a node stands for a hook."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and (
         node.value.startswith(MARK))
 
 
-def run_listed(s: Any, values: tuple[Any, ...]) -> Recorded:
+def run_listed(s: Specialisations, values: tuple[Any, ...]) -> Recorded:
     """Run a function once, recorded, with the lines of its operations."""
     wanted = tuple(zip(s.wrt, s.parts, strict=True))
     return Recorded(s.target.function, values, wanted, s.parameters, entries=Listed())
 
 
-def tape_text(s: Any, values: tuple[Any, ...]) -> str:
+def tape_text(s: Specialisations, values: tuple[Any, ...]) -> str:
     """Return the operations of a run, one in each line, with the lines of the user's code."""
     run = run_listed(s, values)
     entries = run.tape.entries
@@ -86,7 +90,7 @@ def shown(entry: Any) -> str:
 TWO = frozenset({"add", "sub", "mul", "truediv", "pow"})
 
 
-def explained(s: Any, values: tuple[Any, ...], why: str) -> Explanation:
+def explained(s: Specialisations, values: tuple[Any, ...], why: str) -> Explanation:
     """Return the explanation of a recorded derivative: what its tape holds at these values."""
     run = run_listed(s, values)
     names = Counter(shown(entry).partition("(")[0].partition(" ")[0] for entry in run.tape.entries)

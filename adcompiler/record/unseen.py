@@ -22,6 +22,7 @@ from adcompiler.record.functions import is_followed, is_rewritten
 from adcompiler.record.parts import WEAK, referent_of
 from adcompiler.record.tape import ESCAPED, NUMBERS, Tape
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON, is_of_python
+import gast
 
 GENERATED = ("__hash__", "__eq__", "__repr__", "__lt__", "__le__", "__gt__", "__ge__")
 """Methods that ``dataclasses`` makes from a text: they compare or hash fields."""
@@ -89,7 +90,7 @@ class Watch:
         self.depth = 0
         self.asked: int | None = None
 
-    def __call__(self, frame: types.FrameType, event: str, arg: Any) -> None:
+    def __call__(self, frame: types.FrameType, event: str, arg: gast.Name | None) -> None:
         """Take an event of the interpreter's profiler."""
         if self.found is not None:
             return

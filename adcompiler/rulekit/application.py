@@ -20,7 +20,7 @@ Pulled = tuple[Any, ...]
 
 
 def apply_rrule(
-    function: Any, *args: Any, **kwargs: Any
+    function: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> tuple[Any, Callable[[Any], Pulled]] | None:
     """Return ``function(*args, **kwargs)`` and its pullback, by the rule registered for it.
 
@@ -53,7 +53,7 @@ def apply_rrule(
 
 
 def apply_frule(
-    function: Any, primals: Sequence[Any], tangents: Sequence[Any], **kwargs: Any
+    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], **kwargs: Any
 ) -> tuple[Any, Any] | None:
     """Return ``function(*primals, **kwargs)`` and its tangent, by the rule registered for it.
 

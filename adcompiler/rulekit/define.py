@@ -177,8 +177,8 @@ def parameter_names(definition: Callable[..., Any]) -> Collection[str]:
 
 
 def linear(
-    function: Any, transpose: Callable[..., Any] | None = None, *, argnums: Sequence[int] = (0,),
-    **options: Any,
+    function: Callable[..., Any], transpose: Callable[..., Any] | None = None, *,
+    argnums: Sequence[int] = (0,), **options: Any
 ) -> Any:
     """Declare that ``function`` is jointly linear in its arguments ``argnums``, with its transpose.
 
@@ -220,7 +220,7 @@ def linear(
 
 
 def bilinear(
-    function: Any, transposes: Callable[..., Any] | None = None, *,
+    function: Callable[..., Any], transposes: Callable[..., Any] | None = None, *,
     argnums: tuple[int, int] = (0, 1), **options: Any,
 ) -> Any:
     """Declare that ``function`` is linear in each of two arguments, with its two transposes.
@@ -260,7 +260,7 @@ def bilinear(
 
 
 def with_transpose(
-    function: Any, transpose: Callable[..., Any], skipped: int, own: bool
+    function: Callable[..., Any], transpose: Callable[..., Any], skipped: int, own: bool
 ) -> tuple[Any, list[str]]:
     """Return the definition of a rule whose pullback calls ``transpose``, and its parameters.
 
@@ -293,7 +293,9 @@ def with_transpose(
     return function_from(text, f"{name}_rule", parts), found.names
 
 
-def chosen(part: Any, names: Sequence[str], argnums: Sequence[int]) -> tuple[str, ...]:
+def chosen(
+    part: Callable[..., Any], names: Sequence[str], argnums: Sequence[int]
+) -> tuple[str, ...]:
     """Return the names of the parameters ``argnums``; RuleError if there are not so many."""
     if any(not 0 <= i < len(names) for i in argnums):
         raise rule_error(
@@ -362,7 +364,7 @@ def non_differentiable(*functions: Any, pure: bool = True, **known: Any) -> None
         REGISTRY.add_inactive(Inactive(function, pure))
 
 
-def opt_out(function: Any, types: Sequence[Any] | None = None) -> None:
+def opt_out(function: Callable[..., Any], types: Sequence[Any] | None = None) -> None:
     """Declare that ``function`` has no rule for arguments of these classes: its source is read.
 
     Earlier rules keep covering other arguments, later registrations win. Hooks do not see
@@ -411,7 +413,7 @@ def unionise(function: AnyFunction) -> AnyFunction:
     return function
 
 
-def alias(other: Any, function: Any) -> None:
+def alias(other: Any, function: Callable[..., Any]) -> None:
     """Declare that ``other(x, ...)`` means ``function(x, ...)`` and follows its rule.
 
     Parameters:

@@ -14,7 +14,7 @@ from adcompiler.signatures import signature as signature_of
 _augmented: dict[Any, Callable[..., Any]] = {}
 
 
-def augmented_primal(function: Any) -> Callable[[AnyFunction], AnyFunction]:
+def augmented_primal(function: Callable[..., Any]) -> Callable[[AnyFunction], AnyFunction]:
     """Declare how ``function`` is computed where a pullback will be wanted.
 
     It takes effect with the ``pullback_at(function)`` that follows.
@@ -49,7 +49,9 @@ def augmented_primal(function: Any) -> Callable[[AnyFunction], AnyFunction]:
     return register
 
 
-def pullback_at(function: Any, **options: Any) -> Callable[[AnyFunction], AnyFunction]:
+def pullback_at(
+    function: Callable[..., Any], **options: Any
+) -> Callable[[AnyFunction], AnyFunction]:
     """Register the decorated function as the pullback of ``function``.
 
     After ``augmented_primal(function)`` it takes ``(memory, y_bar)``, or ``(x, y, y_bar, memory)``:
@@ -90,7 +92,7 @@ def pullback_at(function: Any, **options: Any) -> Callable[[AnyFunction], AnyFun
     return register
 
 
-def with_memory(function: Any, augmented: Any, pullback: Any) -> Any:
+def with_memory(function: Callable[..., Any], augmented: Any, pullback: Any) -> Any:
     """Return the definition of a rule from an augmented primal and a pullback of its memory."""
     count = len(signature_of(pullback).parameters)
     found = parameters_of(signature_of(augmented).parameters.values())
@@ -119,7 +121,7 @@ def with_memory(function: Any, augmented: Any, pullback: Any) -> Any:
     return function_from(text, f"{name}_rule", parts)
 
 
-def inputs_and_outputs(function: Any, pullback: Any) -> Any:
+def inputs_and_outputs(function: Callable[..., Any], pullback: Any) -> Any:
     """Return the definition of a rule whose pullback reads the arguments and the result."""
     given = list(signature_of(pullback).parameters.values())
     if len(given) < 3:

@@ -7,6 +7,7 @@ import linecache
 from typing import Any
 
 from adcompiler.errors import Finding, NotFiniteError, RuleError, UncoveredError
+from collections.abc import Callable
 
 __all__ = ["NotFiniteError", "UncoveredError", "finding_at", "name_of", "rule_error"]
 
@@ -16,7 +17,7 @@ def rule_error(part: Any, problem: str, hint: str) -> RuleError:
     return RuleError([finding_at(part, problem, hint)])
 
 
-def finding_at(part: Any, problem: str, hint: str) -> Finding:
+def finding_at(part: Callable[..., Any], problem: str, hint: str) -> Finding:
     """Return a finding at the ``def`` line of a function; at the package for other callables."""
     code = getattr(inspect.unwrap(part) if callable(part) else part, "__code__", None)
     if code is None:
@@ -30,7 +31,7 @@ def finding_at(part: Any, problem: str, hint: str) -> Finding:
     )
 
 
-def name_of(function: Any) -> str:
+def name_of(function: Callable[..., Any]) -> str:
     """Return what messages and assembled rules call a function."""
     name = str(getattr(function, "__name__", "function"))
     return name if name.isidentifier() else "function"

@@ -169,7 +169,7 @@ class PartialMaker:
     """Makes each partial of a rule a number, None, or a function of arguments and result."""
 
     def __init__(
-        self, function: Any, names: tuple[str, ...], setup: Any, namespace: Namespace
+        self, function: Callable[..., Any], names: tuple[str, ...], setup: Any, namespace: Namespace
     ) -> None:
         self.function = function
         self.names = names
@@ -200,7 +200,7 @@ class PartialMaker:
             raise self.error("a setup= in text for a partial that is a function", partial)
         return self.with_setup(partial)
 
-    def arity(self, part: Any, more: int) -> bool:
+    def arity(self, part: Callable[..., Any], more: int) -> bool:
         """Say whether a function takes the result as well; RuleError if its arity is neither."""
         try:
             parameters = signature_of(part).parameters.values()
@@ -268,7 +268,7 @@ def assigned(setup: str) -> Iterator[str]:
 
 
 def with_outputs(
-    function: Any, names: tuple[str, ...], rows: list[list[Any]], wrt: list[str]
+    function: Callable[..., Any], names: tuple[str, ...], rows: list[list[Any]], wrt: list[str]
 ) -> Any:
     """Return the definition of a rule for several outputs, from one row of partials for each.
 

@@ -61,8 +61,8 @@ class Intercepted:
 
 
 def intercept(
-    function: Any, types: Sequence[Any] | None = None, is_node: Sequence[bool] | None = None,
-    kwargs: Mapping[str, Any] | None = None,
+    function: Callable[..., Any], types: Sequence[Any] | None = None,
+    is_node: Sequence[bool] | None = None, kwargs: Mapping[str, Any] | None = None
 ) -> Intercepted:
     """Make ``function`` a unit whose derivatives are its sensitivities; its source is not read.
 
@@ -114,7 +114,7 @@ def intercept(
 
 
 def sensitivity(
-    function: Any, arg: int, *, inplace: bool = False
+    function: Callable[..., Any], arg: int, *, inplace: bool = False
 ) -> Callable[[AnyFunction], AnyFunction]:
     """Register the decorated function as the cotangent of argument ``arg`` of ``function``.
 
@@ -166,7 +166,7 @@ def sensitivity(
     return register_part
 
 
-def preprocess(function: Any) -> Callable[[AnyFunction], AnyFunction]:
+def preprocess(function: Callable[..., Any]) -> Callable[[AnyFunction], AnyFunction]:
     """Register the decorated function as the work that sensitivities of ``function`` share.
 
     Parameters:
@@ -202,7 +202,7 @@ def preprocess(function: Any) -> Callable[[AnyFunction], AnyFunction]:
 # --- putting the rule together --------------------------------------------------------------------
 
 
-def rule_of(function: Any) -> Rule | None:
+def rule_of(function: Callable[..., Any]) -> Rule | None:
     """Return the rule that was assembled for ``function``, if there is one."""
     for rule in REGISTRY.rules_of(function):
         if isinstance(rule.parts, Sensitivities):

@@ -184,7 +184,7 @@ def _primal_tolerance(rule: Rule, expected: Any) -> float:
     return PRIMAL_TOLERANCE if rule.primal_note else 0.0
 
 
-def _value(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def _value(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Call a function, or read the attribute that a descriptor such as ``ndarray.T`` stands for."""
     return function(*args, **kwargs) if callable(function) else function.__get__(args[0])
 

@@ -53,7 +53,7 @@ class Displays(Writer):
             )
         return values, named
 
-    def check_new_keyword(self, key: Any, named: dict[str, Atom], origin: Origin) -> None:
+    def check_new_keyword(self, key: str, named: dict[str, Atom], origin: Origin) -> None:
         """Report what Python takes for no keyword: one given twice, or one that is no text."""
         if not isinstance(key, str) or key in named:
             problem = "is given twice by keyword" if key in named else "is no keyword"

@@ -7,7 +7,7 @@ before anything else is done.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from adcompiler.analyses.purity import Purity, checks
@@ -37,7 +37,7 @@ def refuse_early(s: Writer, made: Atom, statements: Iterable[Statement], origin:
         s.unit.iterators.early[made] = (finding, len(s.out))
 
 
-def at_once(s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]) -> None:
+def at_once(s: Writer, function: Any, args: list[Atom], kwargs: dict[str, Atom]) -> None:
     """Take back what is recorded of iterators whose items are all asked for as they are made."""
     early = s.unit.iterators.early
     for arg in args:
@@ -57,7 +57,7 @@ def made_by_now(s: Writer, made: Atom) -> None:
         early[made] = early[made][0], len(s.out)
 
 
-def exhausts(function: Any, kwargs: dict[str, Atom]) -> bool:
+def exhausts(function: Callable[..., Any], kwargs: dict[str, Atom]) -> bool:
     """Say whether a call runs through what it is given and does nothing else meanwhile."""
     if isinstance(getattr(function, "__self__", None), str):
         function = getattr(str, function.__name__)

@@ -17,6 +17,7 @@ from adcompiler.runtime import generated
 from adcompiler.specialise.early import refuse_early
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.writer import Writer
+from collections.abc import Callable
 
 
 @folds(generated)
@@ -82,7 +83,9 @@ def check_in_pieces(
     s.reject(origin, why.problem, why.hint, why.anchor)
 
 
-def opened_arguments(s: Writer, function: Any, args: list[Any], origin: Origin) -> list[Any]:
+def opened_arguments(
+    s: Writer, function: Callable[..., Any], args: list[Atom], origin: Origin
+) -> list[Any]:
     """Return the arguments of a call, generators among them as lists if it consumes them."""
     if not any(
         s.unit.definition(arg) for arg in args if not isinstance(arg, Star)
@@ -95,7 +98,7 @@ def opened_arguments(s: Writer, function: Any, args: list[Any], origin: Origin) 
     ]
 
 
-def consumes(function: Any) -> bool:
+def consumes(function: Callable[..., Any]) -> bool:
     """Say whether a function runs through its argument once."""
     if getattr(function, "__name__", "") == "join" and isinstance(
         getattr(function, "__self__", None), str

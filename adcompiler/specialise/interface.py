@@ -83,7 +83,9 @@ class Interface(ABC):
         """Write a call; functions whose source is read are opened or compiled on their own."""
 
     @abstractmethod
-    def type_of_call(self, function: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> t.Type:
+    def type_of_call(
+        self, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom]
+    ) -> t.Type:
         """Return the type of a pure function's result, by calling it on stand-ins."""
 
     @abstractmethod

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import types as python_types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from adcompiler.frontend.scope import Scope
@@ -54,7 +54,7 @@ def local_class(
     return s.unit.relied.static(cls, (("live", cls),))
 
 
-def full_name(function: Any) -> str:
+def full_name(function: Callable[..., Any]) -> str:
     """Return the name of a function with that of its module."""
     return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '')}"
 
@@ -83,7 +83,7 @@ def codes_inside(code: python_types.CodeType) -> Iterator[python_types.CodeType]
 
 
 def cells_for(
-    code: python_types.CodeType, name: str, captured: dict[str, Atom], function: Any
+    code: python_types.CodeType, name: str, captured: dict[str, Atom], function: Callable[..., Any]
 ) -> dict[str, Any]:
     """Return cells for the variables of functions around that a class reads."""
     around = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -106,7 +106,7 @@ def cells_for(
 
 def made_class(
     code: python_types.CodeType, name: str, bases: list[Any], decorators: list[Any],
-    options: tuple[dict[str, Any] | None, ...], cells: dict[str, Any], function: Any,
+    options: tuple[dict[str, Any] | None, ...], cells: dict[str, Any], function: Callable[..., Any],
 ) -> type:
     """Return the class made by some code; the same one for the same surroundings."""
     known = _made.setdefault(function, {})

@@ -109,7 +109,7 @@ def keys_of(type_: t.Type) -> tuple[Any, ...]:
     return ()
 
 
-def key_of_step(type_: t.Type, step: Any, name: str) -> Any:
+def key_of_step(type_: t.Type, step: str, name: str) -> Any:
     """Return the key that a step of ``argnums`` means in a value of a type; raise if none."""
     keys = keys_of(type_)
     if isinstance(type_, t.Tuple) and step in getattr(type_.cls, "_fields", ()):

@@ -34,7 +34,7 @@ _typed: dict[Any, tuple[Any, t.Type]] = {}
 """The types of what functions of libraries give, in all compilations of the process."""
 
 
-def is_of_library(function: Any) -> bool:
+def is_of_library(function: Callable[..., Any]) -> bool:
     """Say whether a function is one of a library, which always gives values of the same type."""
     if isinstance(function, FunctionType) and function.__module__ == "builtins":
         return False  # one of a program that is run by `exec`
@@ -46,7 +46,9 @@ def is_of_library(function: Any) -> bool:
 class ResultTypes(Writer):
     """The part of the specialiser that types results."""
 
-    def type_of_call(self, function: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> t.Type:
+    def type_of_call(
+        self, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom]
+    ) -> t.Type:
         """Return the type of a pure function's result, by calling it on stand-ins."""
         if Star in map(type, args):
             return t.UNKNOWN
@@ -80,7 +82,9 @@ class ResultTypes(Writer):
             return None
         return type_
 
-    def tried(self, function: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> t.Type:
+    def tried(
+        self, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom]
+    ) -> t.Type:
         """As ``type_of_call``, by calling the function now."""
 
         def arguments(n: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -102,7 +106,8 @@ class ResultTypes(Writer):
         return self.widened_by_values(function, args, kwargs, found)
 
     def widened_by_values(
-        self, function: Any, args: list[Any], kwargs: Mapping[str, Atom], found: t.Type
+        self, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom],
+        found: t.Type
     ) -> t.Type:
         """Return the type of a result whatever the values and classes of numeric arguments are."""
         atoms = [*args, *kwargs.values()]
@@ -287,7 +292,7 @@ def item_type(type_: t.Type) -> t.Type:
     return t.UNKNOWN
 
 
-def real_power(function: Any) -> Any:
+def real_power(function: Callable[..., Any]) -> Any:
     """Return a power that raises where it is complex: ``stays_real`` is written beside such."""
     if not hashable(function) or function not in POWERS:
         return function
@@ -302,7 +307,7 @@ def real_power(function: Any) -> Any:
 
 
 def lacks_axis(
-    function: Any, arguments: Callable[[int], tuple[tuple[Any, ...], dict[str, Any]]]
+    function: Callable[..., Any], arguments: Callable[[int], tuple[tuple[Any, ...], dict[str, Any]]]
 ) -> bool:
     """Say whether a call on stand-ins fails because one of the integers is no axis of an array."""
     try:

@@ -6,7 +6,7 @@ unknown type too. What can be changed is where it began, which may lie in anothe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -221,7 +221,7 @@ def first_lost(unit: Unit, atoms: Sequence[Atom]) -> Atom | None:
     return next((atom for atom in atoms if is_lost(unit, atom)), None)
 
 
-def follows_types(function: Any) -> bool:
+def follows_types(function: Callable[..., Any]) -> bool:
     """Say whether the type of a result would be known if those of the arguments were."""
     if not hashable(function) or function is call_on_copies:
         return False

@@ -376,7 +376,7 @@ class Unrolling(Iterables):
             return [partial(self.entry, table, key, origin) for key in inner.keys]
         return None
 
-    def entry(self, table: Atom, key: Any, origin: Origin) -> Atom:
+    def entry(self, table: Atom, key: str, origin: Origin) -> Atom:
         """Write the key and the value of an entry of a dict, as it is now."""
         now = table if self.heap is None else self.heap.current(table, origin)
         return self.pack("tuple", (

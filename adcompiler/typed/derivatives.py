@@ -7,6 +7,7 @@ from typing import Any
 from adcompiler.ir import types as t
 from adcompiler.runtime.functionals import gradient_of, jacobian_of, pulled, pushed
 from adcompiler.structs import dataclass
+from collections.abc import Callable
 
 Argnums = int | str | tuple[int | str, ...]
 
@@ -82,7 +83,7 @@ def maker_of(mode: str) -> Any:
     return next(maker for maker, made in MAKERS.items() if made == mode)
 
 
-def is_derivative(value: Any) -> bool:
+def is_derivative(value: Callable[..., Any]) -> bool:
     """Say whether a live value is a function's derivative."""
     try:  # often asked: no decorator around it
         return getattr(type(value), "is_derivative", False) is True

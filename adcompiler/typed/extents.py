@@ -8,7 +8,6 @@ cut off at 0 (the extent of ``x[2:]``), and extents that meet and of which one m
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from adcompiler.ir.nodes import Atom, Var
 from adcompiler.structs import dataclass
@@ -253,6 +252,6 @@ def shown(symbol: Symbol, count: int) -> str:
     return text if count == 1 else f"-{text}" if count == -1 else f"{count}*{text}"
 
 
-def name_of(atom: Any) -> str:
+def name_of(atom: Atom) -> str:
     """Return the name of a variable, or a word for a constant."""
     return getattr(atom, "name", "constant")

@@ -13,6 +13,7 @@ from adcompiler.typed import extents
 from adcompiler.typed.extents import CutOff, Extent, Shape, Symbol, Value
 from adcompiler.typed.result_shapes import combined, shape_of_result
 from adcompiler.typed.variables import Variables
+from collections.abc import Callable
 
 MOST_LOOPS = 8
 """So many loops around one another have bounds that are made of one another's."""
@@ -178,6 +179,6 @@ class Shapes(Variables):
         self.shapes[var] = extents.axes(Var(var.name, var.temporary), len(self.shape(var)))
 
 
-def is_elementwise(function: Any) -> bool:
+def is_elementwise(function: Callable[..., Any]) -> bool:
     """Say whether a function's array result has the broadcast shape of its arguments."""
     return hashable(function) and REGISTRY.facts(function).elementwise is True

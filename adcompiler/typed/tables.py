@@ -89,7 +89,7 @@ class Reliance:
                 self.kept.append(value)
         return Const(value)
 
-    def part(self, owner: Any, name: str, value: Any) -> Const:
+    def part(self, owner: Any, name: str, value: Callable[..., Any]) -> Const:
         """Return the constant for the attribute ``name`` of a value that was found somewhere."""
         path = self.paths.get(id(owner))
         return self.static(value, None if path is None else (*path, ("attr", name)))
@@ -99,7 +99,7 @@ class Reliance:
         """Return an imported module."""
         return sys.modules[name]
 
-    def path_of(self, function: Any) -> Path | None:
+    def path_of(self, function: Callable[..., Any]) -> Path | None:
         """Return how a function is reached; None inside rules, whose names readers do not know."""
         path = self.paths.get(id(function))
         if path is None and not self.is_inside_rules(function):
@@ -107,12 +107,12 @@ class Reliance:
             self.static(function, path)
         return path
 
-    def is_inside_rules(self, function: Any) -> bool:
+    def is_inside_rules(self, function: Callable[..., Any]) -> bool:
         """Say whether a function belongs to a rule or to the compiler."""
         module = getattr(function, "__module__", None) or ""
         return function in self.inside_rules or module.startswith(("adcompiler.", KERNELS))
 
-    def read_in_rule(self, module: str, name: str, value: Any) -> None:
+    def read_in_rule(self, module: str, name: str, value: Callable[..., Any]) -> None:
         """Record that a rule being opened reads a name of its module."""
         if module:
             self.rule_names[module, name] = value

@@ -49,7 +49,7 @@ SIZES = ((3, 4), (12, 24))
 MAX_FIELDS = 64
 
 
-def is_drawing(value: Any) -> bool:
+def is_drawing(value: Callable[..., Any]) -> bool:
     """Say whether a value is of the class of NumPy's functions of random numbers.
 
     They are imported when somebody first asks for them: until then there are none.
@@ -66,12 +66,12 @@ def is_foreign(cls: type) -> bool:
         "numpy.ma" in sys.modules and issubclass(cls, np.ma.MaskedArray))
 
 
-def by_numba_vectorize(value: Any) -> bool:
+def by_numba_vectorize(value: Callable[..., Any]) -> bool:
     """Say whether a value is made by ``numba.vectorize``; nothing is imported for that."""
     return type_name(value) == "numba.np.ufunc.dufunc.DUFunc"
 
 
-def is_made_elsewhere(value: Any) -> bool:
+def is_made_elsewhere(value: Callable[..., Any]) -> bool:
     """Say whether a value is a function of a class of another package, such as ``numba.njit``'s."""
     return str(type(value).__module__).startswith("_cython_") or type_name(value) in (
         "uarray._Function",  # those of scipy.fft
@@ -79,7 +79,7 @@ def is_made_elsewhere(value: Any) -> bool:
     )
 
 
-def type_name(value: Any) -> str:
+def type_name(value: Callable[..., Any]) -> str:
     """Return the full name of the class of a value."""
     cls = type(value)
     return f"{cls.__module__}.{cls.__name__}"
@@ -247,7 +247,7 @@ _PLAIN: dict[type, t.Type] = {
 }
 
 
-def type_of_static(value: Any) -> t.Type:
+def type_of_static(value: Callable[..., Any]) -> t.Type:
     """Return the type of a value that the compiler itself knows."""
     if isinstance(value, slice):
         return t.SLICE
@@ -403,7 +403,7 @@ def _in_form_of(function: Callable[..., Any]) -> Callable[..., Any]:
     return typed
 
 
-def holds_instance(value: Any) -> bool:
+def holds_instance(value: Callable[..., Any]) -> bool:
     """Say whether a stand-in is that of an instance, or a container of some."""
     if isinstance(value, (tuple, list)):
         return any(map(holds_instance, value))

@@ -321,7 +321,7 @@ class Match(stmt):
     def __init__(self, *fields: Any, **named: Any) -> None: ...
 
 class MatchAs(pattern):
-    pattern: ast.pattern | None
+    pattern: pattern | None
     name: str | None
     def __init__(self, *fields: Any, **named: Any) -> None: ...
 
@@ -363,7 +363,7 @@ class Mod(operator):
 
 class Module(mod):
     body: list[stmt]
-    type_ignores: list[TypeIgnore]
+    type_ignores: list[Any]
     def __init__(self, *fields: Any, **named: Any) -> None: ...
 
 class Mult(operator):
@@ -576,12 +576,12 @@ class keyword(AST):
     def __init__(self, *fields: Any, **named: Any) -> None: ...
 
 class match_case(AST):
-    pattern: ast.pattern
+    pattern: pattern
     guard: expr | None
     body: list[stmt]
     def __init__(self, *fields: Any, **named: Any) -> None: ...
 
-class type_ignore(TypeIgnore):
+class type_ignore(AST):
     ...
 
 class type_param(AST):

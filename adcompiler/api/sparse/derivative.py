@@ -31,6 +31,7 @@ from adcompiler.sparsity.coloring.kept import kept_coloring
 from adcompiler.sparsity.dependences.fingerprints import fingerprint
 from adcompiler.structs import dataclass
 from adcompiler.typed.derivatives import Wanted
+from adcompiler.plot import Pattern
 
 @dataclass(frozen=True)
 class Settings:
@@ -215,7 +216,7 @@ class SparseDerivative(Derivative[P, Any]):
         self.structure(*args, **kwargs)
         return self
 
-    def colored(self, pattern: Any) -> Coloring:
+    def colored(self, pattern: Pattern) -> Coloring:
         """Return the coloring of the pattern."""
         return color(pattern, self.kind, self.order)
 

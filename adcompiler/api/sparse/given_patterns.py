@@ -16,6 +16,7 @@ from adcompiler.sparsity.coloring.coloring import as_pattern
 from adcompiler.sparsity.coloring.flattening import is_column, is_row, leaves
 from adcompiler.sparsity.dependences.fingerprints import Reads
 from adcompiler.structs import dataclass
+from adcompiler.plot import Pattern
 
 SHOWN = 5
 """Rows that a message names."""
@@ -66,7 +67,7 @@ class Given:
         return Watched(pattern, guard, reads, reads.fingerprint(), why)
 
     @staticmethod
-    def check_rows(numbers: int, pattern: Any) -> None:
+    def check_rows(numbers: int, pattern: Pattern) -> None:
         """Raise ValueError if the result has another number of numbers than the pattern rows."""
         if numbers != pattern.shape[0]:
             raise ValueError(
@@ -133,7 +134,7 @@ def of_pairs(pairs: tuple[np.ndarray, np.ndarray], shape: tuple[int, int]) -> An
     return as_pattern(sp.coo_array((np.ones(pairs[0].size, bool), pairs), shape=shape))
 
 
-def whole(pattern: Any) -> Any:
+def whole(pattern: Pattern) -> Any:
     """Return a symmetric pattern of which a triangle is given; any other one as it is."""
     if pattern.shape[0] == pattern.shape[1] and 0 in (
         sp.triu(pattern, 1).nnz, sp.tril(pattern, -1).nnz

@@ -29,6 +29,7 @@ from adcompiler.sparsity.coloring.flattening import (
     flat, is_column, is_row, leaves, real_dtype, unflat,
 )
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
+from adcompiler.plot import Pattern
 
 REVERSE_COST = 2.0
 """What one cotangent costs, in tangents, when the kind of coloring is chosen."""
@@ -56,7 +57,7 @@ class SparseJacobian(SparseDerivative[P]):
         self.reverse = EmittedDerivative(
             function, Options("vjp", self.argnums, batched=True, backend=backend))
 
-    def colored(self, pattern: Any) -> Coloring:
+    def colored(self, pattern: Pattern) -> Coloring:
         if self.kind != "auto":
             return color(pattern, self.kind, self.order)
         by_column = color(pattern, "column", self.order)
@@ -129,7 +130,7 @@ class SparseJacobian(SparseDerivative[P]):
         return np.asarray(flat(along, value, 1, dtype, is_row)[0])
 
     def columns(
-        self, found: Structure, at: Any, wanted: Sequence[Any], dtype: Any
+        self, found: Structure, at: AtPoint, wanted: Sequence[Any], dtype: Any
     ) -> list[np.ndarray] | None:
         """Return the derivatives along the seeds by code for constant ones, None without it."""
         if not isinstance(at, AtPoint):

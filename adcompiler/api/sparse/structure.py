@@ -199,7 +199,7 @@ class Repeatable:
                 return None
         return self.structure.decompression.matrix(columns, rows, out)
 
-    def along(self, at: Any) -> list[np.ndarray] | None:
+    def along(self, at: AtPoint) -> list[np.ndarray] | None:
         """Return the derivatives along the seeds of all colors of columns, or None."""
         if type(at) is not AtPoint or at.entry is not self.entry:
             return None

@@ -99,13 +99,13 @@ def watched_pattern(
     return watched
 
 
-def is_full(pattern: Any) -> bool:
+def is_full(pattern: Pattern) -> bool:
     """Say whether a pattern of a large matrix has more than a tenth of all entries."""
     entries = pattern.shape[0] * pattern.shape[1]
     return bool(entries >= LARGE**2 and pattern.nnz > FULL * entries)
 
 
-def warn_if_full(pattern: Any, lines: Sequence[str]) -> None:
+def warn_if_full(pattern: Pattern, lines: Sequence[str]) -> None:
     """Warn of a pattern that is nearly full, and name the lines that make it so."""
     if not is_full(pattern):
         return

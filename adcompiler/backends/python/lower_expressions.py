@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.backends.python.free_names import free_name
@@ -24,6 +24,9 @@ from adcompiler.ops.queries import numeric_method
 from adcompiler.ops.registry import hashable
 from adcompiler.runtime import choose, not_callable, noted_value, read_global, told
 from adcompiler.typed.unit import Unit
+
+if TYPE_CHECKING:
+    from adcompiler.backends.native.values import Buffer, Fused, Num
 
 ONE_BY_ONE = ("reshape", "transpose")
 """Methods that take the items of a tuple one by one, which is how they are written."""
@@ -205,7 +208,7 @@ class ExpressionLowering:
             return self.index_constant(atom.value)
         return self.waiting.pop(atom) if atom in self.waiting else self.load(atom)
 
-    def index_constant(self, value: Any) -> ast.expr:
+    def index_constant(self, value: Buffer | Fused | Num) -> ast.expr:
         if isinstance(value, slice):
             return ast.Slice(*(
                 None if part is None else self.references.expression(part)

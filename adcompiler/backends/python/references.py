@@ -7,7 +7,7 @@ import builtins
 import operator
 import sys
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from adcompiler.ops.queries import numeric_method
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.typed.tables import Path
 from adcompiler.typed.unit import Unit
+from collections.abc import Callable
+
+if TYPE_CHECKING:
+    from adcompiler.backends.native.values import Buffer, Fused, Num
 
 MODULE_ALIASES = {"numpy": "np"}
 
@@ -154,7 +158,7 @@ def is_hidden(name: str) -> bool:
     return bool(rest) and name in sys.modules and found_in(package, rest) is not sys.modules[name]
 
 
-def runtime_module(function: Any) -> str:
+def runtime_module(function: Callable[..., Any]) -> str:
     """Return the module of the runtime that a function is imported from."""
     if getattr(runtime, function.__name__, None) is function:
         return "adcompiler.runtime"
@@ -179,7 +183,7 @@ def names_in(block: Block) -> set[str]:
 
 
 @unless_it_raises(frozenset())
-def names_of(value: Any) -> set[str]:
+def names_of(value: Buffer | Fused | Num) -> set[str]:
     """Return the module-level names by which a compile-time value may be written."""
     if numeric_method(value) is not None:
         return {"np"}

@@ -47,7 +47,7 @@ def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
     return found
 
 
-def takes_unbound(function: Any) -> bool:
+def takes_unbound(function: Callable[..., Any] | CalleePart) -> bool:
     """Say whether a function is handed variables that it need not read: is_ asks flags of them."""
     if isinstance(function, CalleePart):
         return function.role in ("augmented", "pushforward", "linearized")

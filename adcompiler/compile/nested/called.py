@@ -45,7 +45,7 @@ class Called:
 
 
 def resolved(
-    s: Writer, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+    s: Writer, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> Called | None:
     """Return the function that is differentiated, with its arguments; None after a report."""
     made = s.unit.definition(func)
@@ -68,7 +68,7 @@ def resolved(
 
 
 def resolved_python(
-    s: Writer, func: Const, function: FunctionType, args: list[Any], kwargs: dict[str, Atom],
+    s: Writer, func: Const, function: FunctionType, args: list[Atom], kwargs: dict[str, Atom],
     origin: Origin,
 ) -> Called | None:
     """As ``resolved`` for a function written in Python."""
@@ -94,7 +94,7 @@ def resolved_python(
 
 
 def forwarding(
-    s: Writer, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+    s: Writer, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> tuple[Function, tuple[Atom, ...]]:
     """Return an IR function that calls ``func`` with parameters for these arguments."""
     names = parameter_names(s, func, len(args))

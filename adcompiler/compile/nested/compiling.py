@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
 from types import FunctionType, ModuleType
@@ -99,7 +99,7 @@ def compile_derivative(
 
 
 @contextmanager
-def alone(unit: Unit, identity: Any, origin: Origin) -> Iterator[None]:
+def alone(unit: Unit, identity: Callable[..., Any] | Function, origin: Origin) -> Iterator[None]:
     """Let functions that are being opened outside of the derivative be opened in it too."""
     outer, unit.calls.active = unit.calls.active, [identity]
     unit.calls.sites.append(origin)

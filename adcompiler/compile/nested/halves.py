@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FunctionType
-from typing import Any
 
 from adcompiler.compile.nested.called import Called, made_real, places_of, resolved
 from adcompiler.compile.nested.compiling import Derived, compile_derivative
@@ -46,7 +45,7 @@ class Half:
 
 
 def half(
-    s: Writer, wanted: Wanted, func: Atom, args: list[Any], kwargs: dict[str, Atom],
+    s: Writer, wanted: Wanted, func: Atom, args: list[Atom], kwargs: dict[str, Atom],
     origin: Origin, name: str, tangents: Tangents | None = None,
 ) -> Half | None:
     """Write one transform of ``func`` at the arguments, with ``tangents`` in the mode ``forward``.
@@ -81,7 +80,7 @@ def half(
 
 
 def with_parts_apart(
-    s: Writer, wanted: Wanted, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+    s: Writer, wanted: Wanted, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> tuple[Called, list[tuple[int, Steps]], dict[Atom, Atom]] | None:
     """Return what is differentiated, in which places, and what the variables of these stand for.
 
@@ -120,7 +119,7 @@ class Apart:
 
 
 def gradient_apart(
-    s: Writer, wanted: Wanted, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+    s: Writer, wanted: Wanted, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> Apart | None:
     """Return a gradient to be called by name; None where that is refused, or has an effect."""
     findings = len(s.unit.findings)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from adcompiler.compile.nested import entries
 from adcompiler.compile.nested.asked import Asked, first_accepted
@@ -410,7 +409,7 @@ OPERATORS: dict[str, Callable[[Asked], Atom]] = {
 
 
 def derive(
-    s: Writer, wanted: Wanted, func: Atom, args: list[Any], kwargs: dict[str, Atom],
+    s: Writer, wanted: Wanted, func: Atom, args: list[Atom], kwargs: dict[str, Atom],
     origin: Origin, name: str, tangents: Sequence[Atom] = (),
 ) -> Atom:
     """Write the derivative of ``func`` at the arguments; of ``vjp``, the pair that it returns.

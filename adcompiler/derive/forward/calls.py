@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from adcompiler.derive.attributes import called_function
@@ -135,7 +135,7 @@ class ForwardCalls(ABC):
             self.put_new(target, lambda: transposed(s, rule, applied, tangent, origin), origin)
 
     def put_new(
-        self, target: Var, make: Any, origin: Origin, fits: bool = True
+        self, target: Var, make: Callable[..., Any], origin: Origin, fits: bool = True
     ) -> None:
         """Enter the tangent of what a rule computes; in storage of its own where writes need it."""
         start = len(self.s.out)

@@ -255,7 +255,7 @@ def forward_only(block: Block) -> Block:
 
 
 @functools.lru_cache(maxsize=512)
-def form_only(function: Any) -> frozenset[int]:
+def form_only(function: Callable[..., Any]) -> frozenset[int]:
     """Return the positions of arguments of which only the form matters: templates of its rule."""
     if function in TEMPLATES:
         return TEMPLATES[function]

@@ -14,7 +14,7 @@ mode, made code of many seeds, is right for it. Anything else is nonlinear, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from adcompiler.analyses.activity import (
@@ -155,7 +155,7 @@ class SeriesForwarder(Forwarder):
         return self.s.let(Pack("tuple", atoms), types, "arguments", origin)
 
     def enter_series(
-        self, target: Var, function: Any, args: Sequence[Atom], origin: Origin,
+        self, target: Var, function: Callable[..., Any], args: Sequence[Atom], origin: Origin,
         kwargs: Mapping[str, Atom] | None = None,
     ) -> None:
         """Write the coefficients of ``target`` as what a function of coefficients returns."""
@@ -321,7 +321,7 @@ class SeriesForwarder(Forwarder):
         return last
 
     def propagated(
-        self, function: Any, body: Block, series: Mapping[Var, Atom]
+        self, function: Callable[..., Any], body: Block, series: Mapping[Var, Atom]
     ) -> SeriesForwarder:
         """Write the coefficients of what a body computes from values with the given ones."""
         s = self.s

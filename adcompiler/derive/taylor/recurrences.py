@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from adcompiler.ir import types as t
@@ -18,7 +18,7 @@ RESULT: Any = Const("the result")
 
 
 def recurrence(
-    function: Any, values: Sequence[Atom], duals: Sequence[Atom | None],
+    function: Callable[..., Any], values: Sequence[Atom], duals: Sequence[Atom | None],
     named: Mapping[str, Atom], types: Sequence[t.Type],
 ) -> Found | None:
     """Return the function that gives the coefficients of a call, and its arguments, if any.
@@ -70,7 +70,7 @@ def is_complex(type_: t.Type) -> bool:
     return getattr(type_, "kind", "") == "complex"
 
 
-def is_of_numbers(function: Any) -> bool:
+def is_of_numbers(function: Callable[..., Any]) -> bool:
     """Say whether what varies in calls of a function is a number or an array for sure."""
     known = REGISTRY.facts(function)
     return bool(known.elementwise and known.recurrence and not known.recurrence[0].first)

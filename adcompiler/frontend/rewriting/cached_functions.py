@@ -31,7 +31,7 @@ def keeps(may_run_again: bool, *args: Any) -> bool:
     return True
 
 
-def cached(node: Any) -> list[Any] | None:
+def cached(node: gast.FunctionDef) -> list[Any] | None:
     """``@lru_cache def f(n): ...``, unless it forgets what it gave, and has effects that tell."""
     decorator, pure = decorator_of(node), has_no_effects(node)
     if decorator is None or not (pure or keeps_all(node.decorator_list[0])):
@@ -69,7 +69,7 @@ def cached(node: Any) -> list[Any] | None:
     )]
 
 
-def decorator_of(node: Any) -> Any:
+def decorator_of(node: gast.FunctionDef) -> Any:
     """Return what a function is decorated with if that may be ``lru_cache`` alone."""
     if len(node.decorator_list) != 1:
         return None
@@ -90,7 +90,7 @@ def keeps_all(decorator: Any) -> bool:
     return bool(sizes) and isinstance(sizes[0], gast.Constant) and sizes[0].value is None
 
 
-def has_no_effects(function: Any) -> bool:
+def has_no_effects(function: gast.FunctionDef) -> bool:
     """Say whether the text of a function does no more than compute: it writes into nothing."""
     for node in gast.walk(function):
         if isinstance(node, EFFECTS) or (
@@ -107,6 +107,6 @@ def read(name: str) -> Any:
     return gast.Name(name, gast.Load(), None, None)
 
 
-def assigned(name: str, value: Any) -> Any:
+def assigned(name: str, value: gast.expr) -> Any:
     """Return an assignment."""
     return gast.Assign([gast.Name(name, gast.Store(), None, None)], value, None)

@@ -34,7 +34,7 @@ def is_generator(node: Any) -> bool:
     )
 
 
-def may_not_end(node: Any) -> bool:
+def may_not_end(node: gast.AST) -> bool:
     """Say whether a function has a loop of which the text does not tell that it ends."""
     return any(isinstance(inner, gast.While) for inner in own_nodes(node))
 

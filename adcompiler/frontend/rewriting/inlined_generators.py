@@ -11,7 +11,7 @@ import copy
 import itertools
 import types
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -59,7 +59,7 @@ def with_inlined_generators(
 class Writer(gast.NodeTransformer):
     """Writes the loops of one function anew."""
 
-    def __init__(self, node: Any, function: Any) -> None:
+    def __init__(self, node: gast.FunctionDef, function: Any) -> None:
         self.function = function
         self.done = False
         self.used: dict[str, types.FunctionType] = {}
@@ -82,7 +82,7 @@ class Writer(gast.NodeTransformer):
             and self.made[one.name] == 1 and one.name not in self.stored
         }
 
-    def generic_visit(self, node: Any) -> Any:
+    def generic_visit(self, node: gast.AST) -> Any:
         """Visit what is inside of a statement, where its own functions are known."""
         before, self.inner = self.inner, {**self.inner, **self.generators_in(node)}
         new = super().generic_visit(node)
@@ -94,7 +94,7 @@ class Writer(gast.NodeTransformer):
         new = self.visit(statement)
         return new if isinstance(new, list) else [new]
 
-    def visit_FunctionDef(self, node: Any) -> Any:
+    def visit_FunctionDef(self, node: gast.AST) -> Any:
         """Leave inner functions as they are."""
         return node
 
@@ -119,7 +119,7 @@ class Writer(gast.NodeTransformer):
         test = tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)
         return placed(gast.If(test, rows, [before]), node)
 
-    def may_open(self, call: Any) -> bool:
+    def may_open(self, call: gast.Call) -> bool:
         """Say whether a loop over a call may be one over a generator: asked before any is copied.
         """
         _, call = self.opened(call, [])
@@ -128,7 +128,7 @@ class Writer(gast.NodeTransformer):
             or isinstance(self.value(call.func), types.FunctionType)
         )
 
-    def opened(self, call: Any, tests: list[Any]) -> tuple[list[tuple[str, Any]], Any]:
+    def opened(self, call: gast.Call, tests: list[Any]) -> tuple[list[tuple[str, Any]], Any]:
         """Return ``enumerate`` and ``islice`` around a call, with their arguments, and the call."""
         around: list[tuple[str, Any]] = []
         while isinstance(call, gast.Call) and call.args and isinstance(call.args[0], gast.Call):
@@ -159,7 +159,7 @@ class Writer(gast.NodeTransformer):
         built_in = built_in if isinstance(built_in, dict) else vars(built_in)
         return names.get(func.id, built_in.get(func.id))
 
-    def generator(self, call: Any, tests: list[Any]) -> Any:
+    def generator(self, call: gast.Call, tests: list[Any]) -> Any:
         """Return the parsed generator function that is called, with names that are free here."""
         if any(isinstance(arg, gast.Starred) for arg in call.args) or any(
             k.arg is None for k in call.keywords
@@ -256,7 +256,7 @@ def place_of_yield(generator: Any) -> tuple[Any, int] | None:
     return loop, places[0]
 
 
-def given_to(args: Any, call: Any) -> dict[str, Any] | None:
+def given_to(args: gast.arguments, call: gast.Call) -> dict[str, Any] | None:
     """Return the expressions that parameters get; None where that takes more than names."""
     names = [arg.id for arg in (*args.posonlyargs, *args.args)]
     if args.vararg or args.kwarg or args.kwonlyargs or len(call.args) > len(names):
@@ -288,11 +288,11 @@ def leaves(body: Sequence[Any], kind: Any) -> bool:
     return False
 
 
-def without_return(body: Sequence[Any]) -> list[Any]:
+def without_return(body: Sequence[gast.stmt]) -> list[Any]:
     """Return statements with the end of the loop in place of ``return``."""
 
     class Ends(gast.NodeTransformer):
-        def visit_Return(self, node: Any) -> Any:
+        def visit_Return(self, node: gast.AST) -> Any:
             return gast.Break()
 
     return [Ends().visit(statement) for statement in body]
@@ -315,12 +315,12 @@ def placed(node: Any, like: Any) -> Any:
     return node
 
 
-def called(function: Any, *args: Any) -> Any:
+def called(function: Callable[..., Any], *args: Any) -> Any:
     """Return a call of a function of the compiler."""
     return gast.Call(gast.Constant(function, None), list(args), [])
 
 
-def assigned(name: str, value: Any) -> Any:
+def assigned(name: str, value: gast.expr) -> Any:
     """Return an assignment."""
     return gast.Assign([written(name)], copy.deepcopy(value), None)
 

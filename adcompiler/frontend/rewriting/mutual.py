@@ -21,7 +21,7 @@ LARGEST = 4
 DECLARATIONS = (gast.Nonlocal, gast.Global)
 
 
-def untangle(function: Any) -> None:
+def untangle(function: gast.FunctionDef | gast.Lambda) -> None:
     """Put copies of the others into each of the functions of ``function`` that call one another.
 
     Groups that are too large, or whose functions could not be made elsewhere, are left as they are.
@@ -46,7 +46,7 @@ def untangle(function: Any) -> None:
         body[start:start] = inner
 
 
-def functions_of(function: Any) -> dict[str, Any]:
+def functions_of(function: gast.FunctionDef | gast.Lambda) -> dict[str, Any]:
     """Return the functions that ``function`` always makes, by name, if nothing else has it."""
     if isinstance(function, gast.Lambda):
         return {}

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import gast
 
-from adcompiler.frontend.names import COMPREHENSIONS, FUNCTIONS, assigned_names
+from adcompiler.frontend.names import COMPREHENSIONS, assigned_names
 from adcompiler.frontend.rewriting.walking import children, walk
 
 MARK = "#"
@@ -25,13 +24,13 @@ def shown(name: str) -> str:
     return name.partition(MARK)[0]
 
 
-def rename_targets(function: Any) -> None:
+def rename_targets(function: gast.FunctionDef | gast.Lambda) -> None:
     """Rename the targets of all comprehensions in a parsed function, with what reads them."""
     if any(isinstance(node, COMPREHENSIONS) for node in walk(function)):
         _rename(function, {}, itertools.count(1))
 
 
-def _rename(node: Any, names: Mapping[str, str], numbers: Iterator[int]) -> None:
+def _rename(node: gast.AST, names: Mapping[str, str], numbers: Iterator[int]) -> None:
     """Rename in ``node`` what ``names`` has: the targets of the comprehensions around it."""
     inside = children(node)
     if isinstance(node, gast.Name):

@@ -6,7 +6,7 @@ The keywords of calls and of patterns stay as they are, as in Python.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
@@ -29,7 +29,7 @@ def private(name: str, cls: str) -> str:
     return f"_{owner}{name}"
 
 
-def _write(node: Any, cls: str) -> None:
+def _write(node: gast.AST, cls: str) -> None:
     inside = children(node)
     match node:
         case gast.Name():
@@ -55,6 +55,6 @@ def _write(node: Any, cls: str) -> None:
     _write_all(inside, cls)
 
 
-def _write_all(nodes: Iterable[Any], cls: str) -> None:
+def _write_all(nodes: Sequence[gast.AST], cls: str) -> None:
     for node in nodes:
         _write(node, cls)

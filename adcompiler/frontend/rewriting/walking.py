@@ -12,7 +12,7 @@ from typing import Any
 import gast
 
 
-def children(node: Any) -> list[Any]:
+def children(node: gast.AST) -> list[Any]:
     """Return the nodes that are directly inside of one."""
     found: list[Any] = []
     for name in node._fields:

@@ -11,7 +11,7 @@ import ast
 import dis
 import inspect
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, TypeVar
 
@@ -194,7 +194,7 @@ class Reader:
         self.names = self.popped(1)[0]
         self.on_call(each)
 
-    def called(self, given: list[Any]) -> None:
+    def called(self, given: Sequence[str]) -> None:
         """Push a call of what lies below its arguments."""
         self.names = ()
         below = [one for one in self.popped(2) if one != NULL]
@@ -266,7 +266,7 @@ class Reader:
         return value if isinstance(value, str) else repr(value)
 
 
-def unquoted(name: Any) -> str:
+def unquoted(name: str) -> str:
     """Return the name that a constant text holds."""
     if not (isinstance(name, str) and name[:1] == name[-1:] == "'" and name[1:-1].isidentifier()):
         raise Unreadable("name")

@@ -33,7 +33,7 @@ def apply_broadcast(*args: Any) -> Any:
     return Broadcast(*args) if RECORDING.tape.holds(args) else natively(np.broadcast, *args)
 
 
-def of_array_sum(function: Any, method: Callable[..., Any]) -> Callable[..., Any]:
+def of_array_sum(function: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:
     """Return the hook of ``np.sum`` or ``np.mean``, fast in plain calls."""
 
     def apply(a: Any, *args: Any, **kwargs: Any) -> Any:
@@ -81,7 +81,7 @@ def apply_copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = Tr
         setitem(getitem(shaped, chosen), dst, chosen)
 
 
-def apply_fromiter(items: Any, dtype: Any, count: int = -1) -> Any:
+def apply_fromiter(items: Any, dtype: type, count: int = -1) -> Any:
     """Return an array of what an iterator gives."""
     rows = list(iterate(items)) if count < 0 else list(itertools.islice(iterate(items), count))
     return HOOKS["gathered"](rows, dtype)

@@ -14,7 +14,7 @@ from adcompiler.record.library.derived import derived, plain, plain_in
 from adcompiler.record.library.derived import of_ufunc as of_derived
 from adcompiler.record.entries import Elementwise, Gathered, Linear
 from adcompiler.record.functions import HOOKS, hooked
-from adcompiler.record.items import of_array, write
+from adcompiler.record.items import Broadcast, of_array, write
 from adcompiler.record.operators import NUMERIC, SIMPLE, enter, is_of_objects
 from adcompiler.record.protocols import (
     defined_in_python, followed, is_derived, method_of, natively,
@@ -118,7 +118,7 @@ def overriding(values: tuple[Any, ...]) -> tuple[Any, Any] | None:
 
 
 def with_out(
-    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], out: Any
 ) -> Any:
     """Call a function for a result that is written into an array: a result, then a write."""
     tape = RECORDING.tape
@@ -142,7 +142,7 @@ def with_out(
     return target
 
 
-def broadcast(value: Any, shape: tuple[int, ...]) -> Any:
+def broadcast(value: Broadcast, shape: tuple[int, ...]) -> Any:
     """Return an array of the shape, recorded if it must be made."""
     if isinstance(value, np.ndarray) and value.shape == shape:
         return value
@@ -153,7 +153,7 @@ def broadcast(value: Any, shape: tuple[int, ...]) -> Any:
 
 
 @hooked
-def gathered(value: Any, dtype: Any = None, **options: Any) -> Any:
+def gathered(value: Broadcast, dtype: type | None = None, **options: Any) -> Any:
     """Return the array of numbers and arrays in a container, recorded."""
     tape = RECORDING.tape
     value = listed(plain_in(value), dtype is not None and np.dtype(dtype).kind in "fc")
@@ -179,14 +179,14 @@ def depth_of(value: Any) -> int:
     return int(np.ndim(value))
 
 
-def holds_text(value: Any) -> bool:
+def holds_text(value: Broadcast) -> bool:
     """Say whether a list holds text."""
     if isinstance(value, list):
         return any(map(holds_text, value))
     return isinstance(value, (str, bytes))
 
 
-def listed(value: Any, numbers: bool = False) -> Any:
+def listed(value: Broadcast, numbers: bool = False) -> Any:
     """Return what C would iterate over as lists; what says how to be a number as ``numbers``."""
     if isinstance(value, (list, tuple)):
         return [listed(item, numbers) for item in value]
@@ -203,7 +203,7 @@ def listed(value: Any, numbers: bool = False) -> Any:
     return [listed(item, numbers) for item in found]
 
 
-def find_leaves(value: Any, place: tuple[int, ...], leaves: list[Any]) -> None:
+def find_leaves(value: Broadcast, place: tuple[int, ...], leaves: list[Any]) -> None:
     """Collect the active numbers and arrays of a container, with their places."""
     if isinstance(value, list):
         for i, item in enumerate(value):
@@ -238,7 +238,7 @@ def renewed(made: Any, number: Any) -> Any:
 
 def as_array(
     value: Any, dtype: Any = None, *args: Any, copy: Any = "default", always: bool = False,
-    own: Any = None, subok: bool = False, **options: Any,
+    own: Callable[..., Any] | None = None, subok: bool = False, **options: Any,
 ) -> Any:
     """Return what ``np.array``, with ``always``, or ``np.asarray`` gives, or ``own`` does."""
     own = own or (np.array if always else np.asarray)
@@ -282,7 +282,7 @@ def as_array(
 
 
 def as_array_of_derived(
-    value: Any, dtype: Any, keeps: bool, own: Any, options: dict[str, Any]
+    value: Any, dtype: Any, keeps: bool, own: Callable[..., Any], options: dict[str, Any]
 ) -> Any:
     """Return what ``own``, one of NumPy's, makes of an array of a derived class."""
     always = options["always"] and options.get("copy", True) is not False

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.tape import RECORDING, refuse_escaped, refused
+
+if TYPE_CHECKING:
+    from adcompiler.record.items import Broadcast
 
 LEFT: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 """Arrays in which an earlier recording has left active values, by identity."""
@@ -25,7 +28,7 @@ def view_of(obj: Any, makes: bool = False) -> np.ndarray | None:
     return None if found is None else found[1]
 
 
-def stored(obj: Any, index: Any, value: Any) -> None:
+def stored(obj: Any, index: Any, value: Broadcast) -> None:
     """Do ``obj[index] = value``."""
     view = view_of(obj, RECORDING.tape.holds(value))
     if view is None and not RECORDING.tape.holds(value):
@@ -39,7 +42,7 @@ def stored(obj: Any, index: Any, value: Any) -> None:
         LEFT[id(obj)] = obj
 
 
-def item(obj: Any, index: Any) -> Any:
+def item(obj: Any, index: int) -> Any:
     """Return ``obj[index]``."""
     view = view_of(obj)
     if view is None:

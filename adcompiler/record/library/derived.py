@@ -8,7 +8,7 @@ class becomes one by the same steps: a view of the result, on which ``__array_fi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import is_derived, method_of, natively
 from adcompiler.record.tape import refused
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
+
+if TYPE_CHECKING:
+    from adcompiler.record.items import Broadcast
 
 
 class Bare(np.ndarray):
@@ -63,7 +66,7 @@ def holds_derived(value: Any) -> bool:
     return is_derived(value)
 
 
-def derived(array: np.ndarray, cls: Any, obj: Any) -> Any:
+def derived(array: np.ndarray, cls: type, obj: Any) -> Any:
     """Return a plain array as one of a class, made from ``obj`` as far as that class is told."""
     if cls is np.ndarray:
         return array
@@ -110,7 +113,8 @@ def wrapped(array: Any, context: Any, obj: Any) -> Any:
 
 
 def of_ufunc(
-    call: Callable[..., Any], function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    call: Callable[..., Any], function: Callable[..., Any], args: tuple[Any, ...],
+    kwargs: dict[str, Any]
 ) -> Any:
     """Call a universal function with arrays of derived classes that do not override it."""
     obj = leading(args)
@@ -125,7 +129,7 @@ def of_ufunc(
     return wrapped(result, (function, args, 0), obj)
 
 
-def through(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def through(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function or method with plain views, and give results the class they would have.
 
     Which results are of the class is asked of NumPy, with arrays of a class that has no code.
@@ -157,7 +161,7 @@ def as_probed(result: Any, probe: Any, obj: Any) -> Any:
     return result
 
 
-def bare(value: Any) -> Any:
+def bare(value: Broadcast) -> Any:
     """Return a copy of an array, of one of a derived class as a probe."""
     if not isinstance(value, np.ndarray):
         return value
@@ -173,7 +177,7 @@ HARMLESS = frozenset({
 """What classes may define anew, and functions of arrays do the same."""
 
 
-def is_transparent(cls: Any) -> bool:
+def is_transparent(cls: type) -> bool:
     """Say whether a class of arrays changes no operation of NumPy's arrays."""
     return not any(
         name not in HARMLESS and hasattr(np.ndarray, name)

@@ -27,7 +27,7 @@ RANDOM = (np.random.Generator, np.random.RandomState, random.Random)
 """Classes of what draws random numbers."""
 
 
-def generator_of(function: Any, args: tuple[Any, ...]) -> Any:
+def generator_of(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Return what a function that draws is called of, if it is a method of a generator."""
     return getattr(function, "__self__", None) or (args[0] if args else None)
 

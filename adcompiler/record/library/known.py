@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from adcompiler.record.single import recorded
 from adcompiler.record.tape import IDLE, RECORDING, refused, refused_text
 from adcompiler.runtime.reading import unless_it_raises
 
+if TYPE_CHECKING:
+    from adcompiler.record.items import Broadcast
+
 NATIVE_MODULES = ("logging", "warnings", "dataclasses", "abc", "typing", "enum", "inspect", "re",
                   "functools", "traceback", "copyreg", "weakref", "os",
                   "posixpath", "pathlib", "_weakrefset", "importlib", "string", "textwrap",
@@ -44,7 +47,7 @@ UNRULED: Any = object()
 """Stands for no result."""
 
 
-def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def by_rule(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of a function that has a rule or is inert; UNRULED if it is neither."""
     if not hashable(function):
         return UNRULED
@@ -85,18 +88,18 @@ def by_rule(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     return recorded(function, args, kwargs)
 
 
-def is_written_anew(function: Any) -> bool:
+def is_written_anew(function: Callable[..., Any]) -> bool:
     """Say whether the compiler has another text of a function, which does the same."""
     return type(function) in (types.FunctionType, types.BuiltinFunctionType) and (
         REGISTRY.facts(function).written_as is not None and not is_of_numpy(function))
 
 
-def is_of_numpy(function: Any) -> bool:
+def is_of_numpy(function: Callable[..., Any]) -> bool:
     """Say whether a function is one of NumPy's, whose own code can be followed."""
     return str(function.__module__).partition(".")[0] == "numpy"
 
 
-def depends_on_classes(function: Any, given: tuple[Any, ...]) -> bool:
+def depends_on_classes(function: Callable[..., Any], given: tuple[Any, ...]) -> bool:
     """Say whether a function in Python does with arguments what their classes say."""
     if (function.__module__ or "").startswith("numpy.ma"):
         return True
@@ -111,27 +114,29 @@ def depends_on_classes(function: Any, given: tuple[Any, ...]) -> bool:
     return False
 
 
-def listed(value: Any) -> Any:
+def listed(value: Broadcast) -> Any:
     """Return what a function iterates over as a list, if it is no container."""
     if isinstance(value, (np.ndarray, list, tuple, dict, *NUMERIC)) or value is None:
         return value
     return list(HOOKS["iterate"](value)) if hasattr(type(value), "__next__") else value
 
 
-def is_random(function: Any) -> bool:
+def is_random(function: Callable[..., Any]) -> bool:
     """Say whether a function draws numbers, others in each call."""
     return isinstance(getattr(function, "__self__", None), RANDOM) or (
         REGISTRY.facts(function).pure is False)
 
 
-def is_callback(value: Any) -> bool:
+def is_callback(value: Broadcast) -> bool:
     """Say whether an argument is something that C would call."""
     if isinstance(value, (type, np.ufunc, types.BuiltinFunctionType)):
         return False
     return callable(value) and not isinstance(value, (np.ndarray, np.generic))
 
 
-def with_callbacks(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def with_callbacks(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """Call a function that is given functions: their rules do not know what those captured."""
     tape = RECORDING.tape
     for value in (*args, *kwargs.values()):
@@ -144,7 +149,7 @@ def with_callbacks(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     return recorded(function, args, kwargs)
 
 
-def captures(function: Any, seen: set[int] | None = None) -> bool:
+def captures(function: Callable[..., Any], seen: set[int] | None = None) -> bool:
     """Say whether a function, or one that it calls by name, refers to active values.
 
     It may do so by variables that it captured, or by globals.
@@ -181,7 +186,8 @@ def is_full(cell: Any) -> bool:
 
 
 def constant(
-    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Any = by_its_rule
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
+    call: Callable[..., Any] = by_its_rule
 ) -> Any:
     """Call a function of which no argument is active; what it writes over is noted."""
     tape = RECORDING.tape
@@ -204,7 +210,7 @@ def same_content(one: np.ndarray, two: np.ndarray) -> bool:
     return bool(one.tobytes() == two.tobytes())
 
 
-def inert(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def inert(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function whose results carry no derivative."""
     tape = RECORDING.tape
     if not tape.texts and not REGISTRY.facts(function).is_pure and tape.holds((args, kwargs)):
@@ -216,7 +222,7 @@ def inert(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def unknown(
-    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
     run: Callable[[], Any] | None = None,
 ) -> Any:
     """Call what nothing is known of: without active values, or not at all."""
@@ -249,7 +255,7 @@ def reads_text(given: tuple[Any, ...]) -> bool:
 
 
 @unless_it_raises(True)
-def holds_numbers(value: Any, depth: int = 3) -> bool:
+def holds_numbers(value: Broadcast, depth: int = 3) -> bool:
     """Say whether a result is or holds floats."""
     if isinstance(value, (float, complex, np.inexact, ast.AST)):
         return True

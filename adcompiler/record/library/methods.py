@@ -17,7 +17,7 @@ from adcompiler.record.library.arrays import (
 from adcompiler.record.library.derived import derived, holds_derived, plain, plain_in, through
 from adcompiler.record.entries import Linear
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.items import kept_index, of_array, position, write
+from adcompiler.record.items import Broadcast, kept_index, of_array, position, write
 from adcompiler.record.operators import NUMERIC, enter, is_of_objects, note_text
 from adcompiler.record.protocols import natively
 from adcompiler.record.library.outputs import into, is_recorded, without_out
@@ -26,7 +26,7 @@ from adcompiler.record.tape import RECORDING, refused, refused_text
 
 
 def of_array_method(
-    function: Any, array: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], array: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Call a method of an array, or of a number of NumPy."""
     name, tape = function.__name__, RECORDING.tape
@@ -186,7 +186,7 @@ def item(array: np.ndarray, *index: Any) -> Any:
     return renewed(made, number)
 
 
-def fill(array: np.ndarray, value: Any) -> None:
+def fill(array: np.ndarray, value: Broadcast) -> None:
     """Fill an array."""
     write(array, ..., value)
 
@@ -287,7 +287,7 @@ TEXT_METHODS = frozenset({
 })
 
 
-def added_at(array: np.ndarray, index: Any, values: Any) -> np.ndarray:
+def added_at(array: np.ndarray, index: int, values: Any) -> np.ndarray:
     """Return an array after values were added to elements of it."""
     np.add.at(array, index, values)
     return array

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.record.functions import HOOKS, is_followed
-from adcompiler.record.items import iterate, spread
+from adcompiler.record.items import Broadcast, iterate, spread
 from adcompiler.record.protocols import followed, natively, watched
 from adcompiler.record.tape import users_module
 from adcompiler.record.unseen import Watch
@@ -66,7 +66,7 @@ ASKING = (list, tuple, sorted, itertools.product, itertools.permutations, iterto
 """Functions that ask what they iterate over for its length first."""
 
 
-def apply_reversed(value: Any) -> Any:
+def apply_reversed(value: Broadcast) -> Any:
     """Return an iterator from the end."""
     method = followed(value, "__reversed__")
     if method is not None:
@@ -78,7 +78,7 @@ def apply_reversed(value: Any) -> Any:
     return natively(reversed, value)
 
 
-def from_end(value: Any, count: int) -> Iterator[Any]:
+def from_end(value: Broadcast, count: int) -> Iterator[Any]:
     """Iterate over the items of a sequence from its end."""
     for index in range(count - 1, -1, -1):
         yield HOOKS["getitem"](value, index)
@@ -87,7 +87,7 @@ def from_end(value: Any, count: int) -> Iterator[Any]:
 def first_called(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a mover that calls its first argument with items of the others."""
 
-    def apply(called: Any, *args: Any) -> Any:
+    def apply(called: Callable[..., Any], *args: Any) -> Any:
         return function(wrapped(called), *map(iterate, args))
 
     return apply
@@ -115,7 +115,7 @@ def apply_next(iterator: Any, *default: Any) -> Any:
     return next(iterate(iterator), *default)
 
 
-def apply_iter(value: Any, *sentinel: Any) -> Any:
+def apply_iter(value: Broadcast, *sentinel: Any) -> Any:
     """Return an iterator."""
     if sentinel:
         return iter(wrapped(value), *sentinel)
@@ -125,12 +125,14 @@ def apply_iter(value: Any, *sentinel: Any) -> Any:
     return iter(iterate(value))
 
 
-def apply_reduce(function: Any, items: Any, *start: Any) -> Any:
+def apply_reduce(function: Callable[..., Any], items: Any, *start: Any) -> Any:
     """Do what ``functools.reduce`` does."""
     return functools.reduce(wrapped(function), iterate(items), *start)
 
 
-def apply_accumulate(items: Any, func: Any = None, *, initial: Any = None) -> Any:
+def apply_accumulate(
+    items: Any, func: Callable[..., Any] | None = None, *, initial: Any = None
+) -> Any:
     """Do what ``itertools.accumulate`` does."""
     return itertools.accumulate(
         iterate(items), wrapped(func) if func is not None else HOOKS["add"], initial=initial)
@@ -142,7 +144,7 @@ def apply_chain(iterables: Any) -> Any:
         yield from iterate(each)
 
 
-def apply_filter(function: Any, items: Any) -> Any:
+def apply_filter(function: Callable[..., Any], items: Any) -> Any:
     """Do what ``filter`` does."""
     call, truth = HOOKS["call"], HOOKS["truth"]
     for item in iterate(items):
@@ -157,7 +159,7 @@ def apply_compress(items: Any, chosen: Any) -> Any:
             yield item
 
 
-def apply_starmap(function: Any, rows: Any) -> Any:
+def apply_starmap(function: Callable[..., Any], rows: Any) -> Any:
     """Do what ``itertools.starmap`` does."""
     called = wrapped(function)
     return (called(*spread(row)) for row in iterate(rows))
@@ -247,7 +249,7 @@ RESUMING = frozenset({"send", "throw", "close", "__next__"})
 REDUCING = frozenset({"__reduce__", "__reduce_ex__", "__getstate__"})
 
 
-def is_known(value: Any) -> bool:
+def is_known(value: Broadcast) -> bool:
     """Say whether a value is no generator, or one that is recorded."""
     code = getattr(value, "gi_code", None)
     return code is None or is_followed(code)

@@ -11,6 +11,7 @@ from adcompiler.ops.homes import home_module
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.tape import RECORDING
 from adcompiler.signatures import signature as signature_of
+from collections.abc import Callable
 
 OF_METHODS = {
     "all": 2, "any": 2, "max": 2, "min": 2, "argmax": 2, "argmin": 2, "choose": 2, "round": 2,
@@ -22,7 +23,7 @@ methods do not say it."""
 
 
 @functools.lru_cache(maxsize=1024)
-def names_of(function: Any) -> tuple[str, ...]:
+def names_of(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names of the parameters that may be given by position, if they are known."""
     try:
         parameters = signature_of(function).parameters.values()
@@ -34,13 +35,13 @@ def names_of(function: Any) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=1024)
-def is_of_numpy(function: Any) -> bool:
+def is_of_numpy(function: Callable[..., Any]) -> bool:
     """Say whether a function or method is one of NumPy or SciPy."""
     return home_module(function).partition(".")[0] in ("numpy", "scipy")
 
 
 def without_out(
-    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
     """Return the arguments of a call without ``out``, and that: None if it is not given.
 

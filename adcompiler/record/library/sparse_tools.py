@@ -172,7 +172,7 @@ FOLLOWED: dict[str, Tool] = {
 """What follows each function, by its name."""
 
 
-def hook_of(function: Any) -> Tool | None:
+def hook_of(function: Callable[..., Any]) -> Tool | None:
     """Return the hook of a function, None if it is not followed."""
     follow = FOLLOWED.get(function.__name__)
     return None if follow is None else unless_constant(function, follow)

@@ -23,7 +23,7 @@ from adcompiler.record.attributes import (
 from adcompiler.record.copies import fresh
 from adcompiler.record.entries import Elementwise
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.items import iterate, setitem
+from adcompiler.record.items import Broadcast, iterate, setitem
 from adcompiler.record.operators import REAL, enter, note_text
 from adcompiler.record.protocols import followed, method_of, natively, reflected
 from adcompiler.record.single import recorded
@@ -53,7 +53,7 @@ def of_math(function: Callable[[Any], Any], slope: Callable[[Any, Any], Any]) ->
     return apply
 
 
-def of_other(function: Any, args: tuple[Any, ...]) -> Any:
+def of_other(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Call a function of numbers with arguments of other classes."""
     tape = RECORDING.tape
     if function is abs:
@@ -103,7 +103,7 @@ def to_complex(*args: Any, **kwargs: Any) -> Any:
     return made
 
 
-def of_numpy_number(cls: Any) -> Callable[..., Any]:
+def of_numpy_number(cls: type) -> Callable[..., Any]:
     """Return the hook of a class of NumPy's numbers."""
 
     def apply(value: Any = 0.0, *rest: Any) -> Any:
@@ -155,7 +155,7 @@ def exactly(found: Any, items: list[Any], start: Any) -> Any:
 def picked(function: Callable[..., Any], better: str) -> Callable[..., Any]:
     """Return the hook of ``min`` or ``max``: the first of the best items."""
 
-    def apply(*args: Any, key: Any = None, **kwargs: Any) -> Any:
+    def apply(*args: Any, key: Callable[..., Any] | None = None, **kwargs: Any) -> Any:
         single = "default" in kwargs or len(args) == 1
         items = list(iterate(args[0]) if single else args)
         if not items:
@@ -233,7 +233,7 @@ def as_text(function: Callable[..., Any], *methods: str) -> Callable[..., Any]:
     return apply
 
 
-def apply_format(value: Any, spec: str = "", /) -> Any:
+def apply_format(value: Broadcast, spec: str = "", /) -> Any:
     """Return a value as text, in a format."""
     note_text(value)
     method = followed(value, "__format__")
@@ -257,7 +257,7 @@ def apply_count(start: Any = 0, step: Any = 1) -> Any:
         start = add(start, step)
 
 
-def apply_isinstance(value: Any, cls: Any, /) -> bool:
+def apply_isinstance(value: Broadcast, cls: type, /) -> bool:
     """Say whether a value is of a class."""
     of: Any = type(cls)
     method = method_of(of, "__instancecheck__")
@@ -276,7 +276,7 @@ def apply_type(*args: Any, **kwargs: Any) -> Any:
 def by_method(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Return the hook of a function that gives no derivative, by a method in Python if there is."""
 
-    def apply(value: Any, *args: Any) -> Any:
+    def apply(value: Broadcast, *args: Any) -> Any:
         method = followed(value, name)
         return natively(function, value, *args) if method is None else method(value, *args)
 
@@ -311,7 +311,9 @@ def of_operator(name: str) -> Callable[..., Any]:
     return lambda *args: HOOKS[name](*args)
 
 
-def refusing(function: Any, why: str, hint: str, always: bool = False) -> Callable[..., Any]:
+def refusing(
+    function: Callable[..., Any], why: str, hint: str, always: bool = False
+) -> Callable[..., Any]:
     """Return the hook of a function that is not followed, ``always`` or where it would have to be.
     """
 
@@ -326,7 +328,7 @@ def refusing(function: Any, why: str, hint: str, always: bool = False) -> Callab
     return apply
 
 
-def apply_exec(function: Any) -> Callable[..., Any]:
+def apply_exec(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the hook of ``exec`` or ``eval``: of text nothing is followed."""
 
     def apply(code: Any, *spaces: Any, **named: Any) -> Any:

@@ -22,7 +22,7 @@ OTHERS = ("query", "sparse_distance_matrix", "maxes", "mins", "tree", "indices",
 class Tree:
     """Stands for a tree of SciPy's that was made of active points, of which it has a copy."""
 
-    def __init__(self, cls: Any, data: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(self, cls: type, data: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.data = HOOKS["call"](np.array, data, dtype=float)
         self.native = cls(np.array(self.data), *args, **kwargs)
         self.n, self.m = self.data.shape
@@ -59,7 +59,7 @@ for _name in OTHERS:
     SPECIAL[_method] = _method
 
 
-def is_tree(cls: Any) -> bool:
+def is_tree(cls: type) -> bool:
     """Say whether a class is one of SciPy's trees of points."""
     return cls.__name__ in ("cKDTree", "KDTree") and cls.__module__ in (
         "scipy.spatial", "scipy.spatial._ckdtree", "scipy.spatial._kdtree")

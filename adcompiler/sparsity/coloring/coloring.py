@@ -33,6 +33,7 @@ from adcompiler.sparsity.coloring.kernels import (
 )
 from adcompiler.sparsity.coloring.lattices import entries, linear_forms, residues
 from adcompiler.structs import dataclass
+from adcompiler.plot import Pattern
 
 ORDERS = ("natural", "largest_first", "smallest_last", "incidence_degree")
 KINDS = ("column", "row", "bidirectional", "star", "acyclic")
@@ -111,11 +112,11 @@ class Coloring:
 
         return drawn(self.plot, str(self))
 
-    def column_seeds(self, dtype: Any = float) -> np.ndarray:
+    def column_seeds(self, dtype: type = float) -> np.ndarray:
         """Return the seeds of forward derivatives: shape (column_count, columns of the matrix)."""
         return indicators(self.columns, 0, self.column_count, dtype)
 
-    def row_seeds(self, dtype: Any = float) -> np.ndarray:
+    def row_seeds(self, dtype: type = float) -> np.ndarray:
         """Return the seeds of reverse derivatives: shape (row_count, rows of the matrix)."""
         return indicators(self.rows, 0, self.row_count, dtype)
 
@@ -128,7 +129,7 @@ def indicators(colors: np.ndarray, start: int, stop: int, dtype: Any) -> np.ndar
     return found
 
 
-def color(pattern: Any, kind: str = "column", order: str = "smallest_last") -> Coloring:
+def color(pattern: Pattern, kind: str = "column", order: str = "smallest_last") -> Coloring:
     """Color a pattern: columns or rows of one color share no nonzero that has to be told apart.
 
     Parameters:
@@ -172,7 +173,7 @@ def color(pattern: Any, kind: str = "column", order: str = "smallest_last") -> C
     return Coloring(kind, csr, colors, np.full(rows, -1))
 
 
-def as_pattern(pattern: Any) -> Any:
+def as_pattern(pattern: Pattern) -> Any:
     """Return a pattern as a CSR array of bool with sorted indices and no zeros or duplicates."""
     csr = sp.csr_array(pattern, dtype=bool, copy=True)
     csr.sum_duplicates()

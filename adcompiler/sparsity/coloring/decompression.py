@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,10 @@ from adcompiler.sparsity.coloring.coloring import (
 )
 from adcompiler.sparsity.coloring.kernels import substitution_kernel, substitution_order_kernel
 from adcompiler.sparsity.coloring.lattices import entries
+from collections.abc import Sequence
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.index_sets import Array
 
 
 FORMATS = ("csr", "csc", "coo")
@@ -133,7 +137,7 @@ class Decompression:
         color, place = np.divmod(self.at, length)
         return np.asarray(place * count + color)
 
-    def _solved(self, forward: Any) -> np.ndarray:
+    def _solved(self, forward: Sequence[Array]) -> np.ndarray:
         """Solve for the nonzeros, leaves of the two-colored trees first."""
         colors = self.coloring.columns
         sums = np.array(forward)
@@ -146,7 +150,7 @@ class Decompression:
         return np.asarray(found[self.chosen])
 
     def matrix(
-        self, forward: Any, reverse: Any = None, out: Any = None, dtype: Any = float
+        self, forward: Any, reverse: Any = None, out: Any = None, dtype: type = float
     ) -> Any:
         """Return the matrix in its form; written into ``out``, such a matrix or a vector.
 

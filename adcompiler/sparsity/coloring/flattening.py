@@ -6,22 +6,25 @@ real ones of the arguments, those of its rows all numbers of the result, in orde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adcompiler.runtime.records import is_record, record, state_of
 
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.index_sets import Array
 
-def is_column(value: Any) -> bool:
+
+def is_column(value: Array) -> bool:
     """Say whether a number or array of an argument has columns."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fc"
     return isinstance(value, (float, complex, np.inexact))
 
 
-def is_row(value: Any) -> bool:
+def is_row(value: Array) -> bool:
     """Say whether a number or array of a result has rows."""
     return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex))
 
@@ -48,7 +51,7 @@ def real_dtype(value: Any, counts: Callable[[Any], bool]) -> Any:
     return np.result_type(*floats) if floats else np.dtype(np.float64)
 
 
-def unflat(seeds: np.ndarray, like: Any, counts: Callable[[Any], bool]) -> Any:
+def unflat(seeds: np.ndarray, like: Sequence[Array], counts: Callable[[Any], bool]) -> Any:
     """Return rows of numbers as derivatives of the structure of ``like``, rows in front."""
     position = 0
 
@@ -71,7 +74,7 @@ def unflat(seeds: np.ndarray, like: Any, counts: Callable[[Any], bool]) -> Any:
 
 
 def flat(
-    derivative: Any, like: Any, count: int, dtype: Any, counts: Callable[[Any], bool]
+    derivative: Any, like: Sequence[Array], count: int, dtype: type, counts: Callable[[Any], bool]
 ) -> np.ndarray:
     """Return derivatives of ``like`` along ``count`` seeds as rows of numbers; None is zero."""
     parts: list[np.ndarray] = []

@@ -12,7 +12,6 @@ import binascii
 import hashlib
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -20,8 +19,9 @@ from adcompiler.cache.eviction import Limits
 from adcompiler.cache.keys import compiler_digest, digest
 from adcompiler.cache.store import Entry, Store, default_directory
 from adcompiler.sparsity.coloring.coloring import KINDS, Coloring, as_pattern
+from adcompiler.plot import Pattern
 
-def kept_coloring(pattern: Any, words: Sequence[str], make: Callable[[], Coloring]) -> Coloring:
+def kept_coloring(pattern: Pattern, words: Sequence[str], make: Callable[[], Coloring]) -> Coloring:
     """Return the coloring of a pattern that ``make`` finds, or an earlier process has found.
 
     ``words`` say how it is colored. Reading one takes 0.2 ms, which few colorings take.
@@ -49,7 +49,7 @@ def has_room(*texts: str) -> bool:
     return sum(map(len, texts)) <= Limits.from_environment().room
 
 
-def coloring_of(entry: Entry, pattern: Any) -> Coloring | None:
+def coloring_of(entry: Entry, pattern: Pattern) -> Coloring | None:
     """Return the coloring of a pattern that an entry holds, None if it holds none."""
     kind = entry.manifest.get("kind")
     try:

@@ -62,7 +62,7 @@ def as_words(arg: Any) -> Any:
 
 
 @functools.cache
-def compiled(function: Any) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a kernel compiled at its first call; it returns whether it came to its end, too."""
     from adcompiler.backends.native.emit.llvm import llvm_ir
     from adcompiler.runtime.machine.loops import Loops, Source
@@ -118,7 +118,7 @@ def full(n: int, value: Any) -> Any:
     return [value] * n
 
 
-def free_color(forbidden: Any, v: Any) -> Any:
+def free_color(forbidden: Any, v: int) -> Any:
     """Return the first color that is not forbidden for a vertex."""
     c = 0
     while forbidden[c] == v:
@@ -210,7 +210,7 @@ def dynamic_order_kernel(indptr: Any, indices: Any, smallest_last: bool) -> Any:
 
 
 def forbid_stars(
-    v: Any, indptr: Any, indices: Any, colors: Any, forbidden: Any, first_from: Any,
+    v: int, indptr: Any, indices: Any, colors: Any, forbidden: Any, first_from: Any,
     first_edge: Any, treated: Any, star: Any, hub: Any, seen: Any, found: Any,
 ) -> None:
     """Forbid the colors that would close a path of four vertices in two colors at ``v``."""
@@ -239,8 +239,8 @@ def forbid_stars(
 
 
 def join_stars(
-    v: Any, c: Any, indptr: Any, indices: Any, mirror: Any, colors: Any, first_edge: Any,
-    star: Any, hub: Any, seen: Any, found: Any, stars: Any,
+    v: int, c: int, indptr: Any, indices: Any, mirror: Any, colors: Any, first_edge: Any,
+    star: Any, hub: Any, seen: Any, found: Any, stars: int,
 ) -> Any:
     """Enter the edges of ``v``, which has color ``c`` now, in stars; return how many there are."""
     for at in range(indptr[v], indptr[v + 1]):
@@ -313,7 +313,7 @@ def star_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any, most: int) 
 
 
 def forbid_cycles(
-    v: Any, indptr: Any, indices: Any, mirror: Any, colors: Any, forbidden: Any, parent: Any,
+    v: int, indptr: Any, indices: Any, mirror: Any, colors: Any, forbidden: Any, parent: Any,
     visited: Any, visited_from: Any, seen: Any, found: Any,
 ) -> None:
     """Forbid the colors of neighbours of ``v``, and those that would close a cycle in two."""
@@ -341,7 +341,7 @@ def forbid_cycles(
 
 
 def join_trees(
-    v: Any, c: Any, indptr: Any, indices: Any, mirror: Any, colors: Any, first_from: Any,
+    v: int, c: int, indptr: Any, indices: Any, mirror: Any, colors: Any, first_from: Any,
     first_edge: Any, parent: Any, seen: Any, found: Any,
 ) -> None:
     """Enter the edges of ``v``, which has color ``c`` now, in trees, and join those that meet."""

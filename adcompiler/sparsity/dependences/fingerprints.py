@@ -9,7 +9,7 @@ import operator
 import pickle
 import types
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from adcompiler.ops.homes import root_module
 from adcompiler.runtime.containers import cell_value
 from adcompiler.runtime.records import dict_of, is_record, state_of
 from adcompiler.structs import dataclass
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.index_sets import Array
 
 Fingerprint = tuple[Any, ...]
 
@@ -73,7 +76,7 @@ def fingerprint(
             seen[id(value)] = len(seen)
             contents(value)
 
-    def contents(value: Any) -> None:
+    def contents(value: Array) -> None:
         if type(value) is np.ndarray and value.dtype.kind not in "OV":
             flags = value.flags.c_contiguous, value.flags.f_contiguous
             hashed.update(f"{value.dtype.str}{value.shape}{flags}".encode())
@@ -115,7 +118,7 @@ def lasting(values: Sequence[Any]) -> str | None:
     return None if None in texts else digest(hashed.hex(), *texts)
 
 
-def name_of(value: Any) -> str | None:
+def name_of(value: type) -> str | None:
     """Return the name of a class, a module, or a function of a library; None of other values."""
     if isinstance(value, type):
         return f"class {class_name(value)}"
@@ -143,7 +146,7 @@ class AlikePickler(pickle.Pickler):
         return NotImplemented
 
 
-def pickled_alike(value: Any) -> bytes:
+def pickled_alike(value: Array) -> bytes:
     """Return a value as bytes that tell it from others in every process; or PicklingError."""
     file = io.BytesIO()
     AlikePickler(file).dump(value)

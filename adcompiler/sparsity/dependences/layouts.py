@@ -7,7 +7,7 @@ the same with the values. A global pattern knows of an array only that it is in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from adcompiler.ops.facts import IN_C, KEPT
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.adjoints.shaping import laid_out_as, reshape_view
-from adcompiler.sparsity.dependences.index_sets import count
+from adcompiler.sparsity.dependences.index_sets import Array, count
 from adcompiler.sparsity.dependences.values import Dependent
 from adcompiler.sparsity.interpreter.run import ELEMENTWISE, TRANSFERS, Refusal, Run
 
@@ -26,8 +26,8 @@ def is_viewable(array: Dependent) -> bool:
 
 
 def note_layout(
-    run: Run, found: Any, transfer: Any, function: Any, args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    run: Run, found: Any, transfer: Any, function: Callable[..., Any],
+    args: tuple[Dependent | Array, ...], kwargs: Mapping[str, Any]
 ) -> None:
     """Enter whether the result of a call is in C order."""
     if type(found) is not Dependent:

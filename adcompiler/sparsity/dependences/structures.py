@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adcompiler.runtime.records import is_record, record, state_of
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.index_sets import Array
 
 
 def is_real(value: Any) -> bool:
@@ -32,7 +35,7 @@ def mapped(change: Callable[[Any], Any], value: Any) -> Any:
     return value
 
 
-def kept_zeros(value: Any) -> np.ndarray | None:
+def kept_zeros(value: Array) -> np.ndarray | None:
     """Return which elements of an array are zero if that is structure, else None."""
     if not isinstance(value, np.ndarray) or value.ndim < 2:
         return None
@@ -40,10 +43,10 @@ def kept_zeros(value: Any) -> np.ndarray | None:
     return None if zeros.all() or not zeros.any() else zeros
 
 
-def structure_of(value: Any) -> Any:
+def structure_of(value: Array | str) -> Any:
     """Return a value with what generic numbers keep of it in place of its numbers."""
 
-    def change(one: Any) -> Any:
+    def change(one: Array) -> Any:
         zeros = kept_zeros(one)
         return () if zeros is None else np.packbits(zeros)
 

@@ -105,7 +105,7 @@ class UnknownList:
 class UnknownShape:
     """The shape of an array that depends on the values of the inputs."""
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Dependent) -> Any:
         return Dependent((), int)
 
 
@@ -135,7 +135,7 @@ def is_float(dtype: Any) -> bool:
     return np.dtype(dtype).kind in "fcO"
 
 
-def is_complex(dtype: Any) -> bool:
+def is_complex(dtype: type) -> bool:
     """Say whether numbers of a dtype, or Python class, are complex, as far as is known."""
     return np.dtype(dtype).kind not in "fiub"
 
@@ -305,7 +305,7 @@ def end_to_end(relations: Sequence[Relation], shapes: Sequence[Shape]) -> Relati
     return Relation(common, index_sets.join_end_to_end(owns, sizes))
 
 
-def element(relation: Relation, index: Any) -> Relation:
+def element(relation: Relation, index: Dependent) -> Relation:
     """Return the relation of one element."""
     if relation.own is None:
         return relation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from adcompiler.sparsity.dependences.values import (
 from adcompiler.sparsity.interpreter.joining import covers, join
 from adcompiler.sparsity.interpreter.run import Record, Refusal, Run
 from adcompiler.sparsity.transfers.movement import rows_of
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.index_sets import Array
 
 Arm = Callable[[], tuple[Any, ...]]
 UNROLLED = 3
@@ -46,7 +49,7 @@ class Follower:
         self.run.token, self.run.owned = self.before
 
 
-def truth(run: Run, condition: Any) -> bool | None:
+def truth(run: Run, condition: Dependent | bool) -> bool | None:
     """Return whether a condition holds, None if that depends on the inputs."""
     if isinstance(condition, Dependent):
         return None if condition.value is None else bool(condition.value)
@@ -57,7 +60,7 @@ def truth(run: Run, condition: Any) -> bool | None:
     return bool(condition)
 
 
-def branch(run: Run, condition: Any, then: Arm, orelse: Arm) -> tuple[Any, ...]:
+def branch(run: Run, condition: Dependent | bool, then: Arm, orelse: Arm) -> tuple[Any, ...]:
     """Return what a branch yields: of both arms, unless the condition is known."""
     known = truth(run, condition)
     if known is not None:
@@ -121,7 +124,9 @@ class Loop:
         self.exit_lists: tuple[Any, ...] | None = None
         self.uncertain = 0
 
-    def __call__(self, iterables: Sequence[Any], inits: Sequence[Any]) -> tuple[Any, ...]:
+    def __call__(
+        self, iterables: Sequence[Any], inits: tuple[Dependent | Array, ...]
+    ) -> tuple[Any, ...]:
         """Return the carried values after the loop, then what it collected."""
         rows, endless = self.rows(iterables)
         before = self.run.token, self.run.owned
@@ -150,7 +155,7 @@ class Loop:
         endless = all(isinstance(one, (itertools.count, itertools.repeat)) for one in given)
         return zip(*given), endless  # noqa: B905
 
-    def leave(self, state: Sequence[Any]) -> None:
+    def leave(self, state: Sequence[Dependent]) -> None:
         """Enter a state in which the loop may be left."""
         lists = tuple(list(each) for each in self.lists)
         if self.exits is None:
@@ -169,7 +174,7 @@ class Loop:
         self.run.token, self.run.owned = self.run.tokens, {}
 
     def follow(
-        self, rows: Iterator[tuple[Any, ...]], endless: bool, state: tuple[Any, ...]
+        self, rows: Iterator[tuple[Any, ...]], endless: bool, state: tuple[Dependent | Array, ...]
     ) -> tuple[Any, ...] | None:
         """Run iterations; return the state in the end, None if the end is not reached."""
         next_try = TRIED
@@ -198,7 +203,7 @@ class Loop:
                 self.doubt(state)
         return state
 
-    def goes_on(self, state: Sequence[Any]) -> bool | None:
+    def goes_on(self, state: tuple[Dependent | Array, ...]) -> bool | None:
         """Return whether the condition of the loop holds, None if that is not known."""
         if self.condition is None:
             return True
@@ -213,7 +218,7 @@ class Loop:
             return False
 
     def iteration(
-        self, items: Sequence[Any], state: Sequence[Any]
+        self, items: Sequence[Any], state: tuple[Dependent | Array, ...]
     ) -> tuple[tuple[Any, ...], bool | None] | None:
         """Run the body; None if it raises where it may not be reached."""
         try:
@@ -230,7 +235,7 @@ class Loop:
         stopping = truth(self.run, results[-1]) if self.stops else False
         return results[: self.count], stopping
 
-    def adds_nothing(self, items: Sequence[Any], state: tuple[Any, ...]) -> bool:
+    def adds_nothing(self, items: Sequence[Any], state: tuple[Dependent | Array, ...]) -> bool:
         """Say whether no further iteration, whatever its items, changes what is known."""
         if self.collects or self.run.second or not all(
             isinstance(i, (int, np.integer)) for i in items
@@ -340,7 +345,7 @@ def handled(
     raise error
 
 
-def note(run: Run, place: list[Any], value: Any) -> None:
+def note(run: Run, place: list[Any], value: Array) -> None:
     """Note the value of a variable for handlers, which may run after any of those noted."""
     place[0] = value if run.local else join(place[0], value)
 

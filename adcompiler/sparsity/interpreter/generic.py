@@ -12,8 +12,8 @@ matrix are structure, those of multipliers are not.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,12 +29,16 @@ from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import choose, own, project, stop_gradient
 from adcompiler.runtime.adjoints.shaping import copy_as_laid_out, like, reshape_view
 from adcompiler.sparsity.dependences.structures import is_real, kept_zeros, mapped
-from adcompiler.sparsity.dependences.values import has_dependents
+from adcompiler.sparsity.dependences.values import Dependent, has_dependents
 from adcompiler.sparsity.interpreter.run import (
     ALWAYS, STRUCTURAL, LookedError, Run, transfer_of,
 )
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.index_sets import Array
+    from adcompiler.sparsity.interpreter.lanes.lane_values import Lane, Sum
 
 NONE: frozenset[int] = frozenset()
 TINY = 1e-200
@@ -67,10 +71,10 @@ OF_CONTAINERS = ("add", "mul", "concat")
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def generic(value: Any, rng: np.random.Generator) -> Any:
+def generic(value: Array, rng: np.random.Generator) -> Any:
     """Return generic numbers in the place of a value's own."""
 
-    def change(one: Any) -> Any:
+    def change(one: Array) -> Any:
         numbers = rng.uniform(0.5, 1.0, np.shape(one))
         if not isinstance(one, np.ndarray):
             return type(one)(numbers)
@@ -193,14 +197,15 @@ ARRANGING = frozenset((
 """Functions that only arrange what they are given, beside those with a word in ``MOVES``."""
 
 
-def is_elementwise(function: Any) -> bool:
+def is_elementwise(function: Callable[..., Any]) -> bool:
     """Say whether a function works element by element."""
     return REGISTRY.facts(function).elementwise is True or any(
         rule.elementwise for rule in REGISTRY.rules_of(REGISTRY.resolve(function)))
 
 
 def called(
-    run: Run, function: Any, args: tuple[Any, ...], kwargs: Any, origins: frozenset[int]
+    run: Run, function: Any, args: tuple[Dependent | Lane | Sum, ...], kwargs: Any,
+    origins: frozenset[int]
 ) -> Any:
     """Return the result of a call of generic numbers that come from arguments at ``origins``.
 

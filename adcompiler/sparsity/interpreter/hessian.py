@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from adcompiler.ir.dataflow import fixpoint
 from adcompiler.sparsity.dependences import index_sets
-from adcompiler.sparsity.dependences.index_sets import Bag, Own
+from adcompiler.sparsity.dependences.index_sets import Array, Bag, Own
 from adcompiler.sparsity.dependences.sets import Positions, Set, elements_of, set_of, size_of
 from adcompiler.sparsity.dependences.values import Relation, whole
 from adcompiler.sparsity.interpreter.fullness import bounded
@@ -41,7 +41,7 @@ def alive(records: Sequence[Record], numbers: int, result: Relation) -> Any:
     return live
 
 
-def spread(record: Record, here: Any, live: Any) -> bool:
+def spread(record: Record, here: Array, live: Array) -> bool:
     """Mark what flows into the live elements of a record; say if later records are among it."""
     again = False
     for common, own in record.children:
@@ -52,7 +52,7 @@ def spread(record: Record, here: Any, live: Any) -> bool:
     return again
 
 
-def flowing(common: Set, own: Own, here: Any, record: Record) -> Iterator[Positions]:
+def flowing(common: Set, own: Own, here: Array, record: Record) -> Iterator[Positions]:
     """Yield the numbers that live elements depend on."""
     if common:
         yield elements_of(common)
@@ -65,7 +65,7 @@ def flowing(common: Set, own: Own, here: Any, record: Record) -> Iterator[Positi
         yield columns[here[rows]]
 
 
-def pattern(records: Sequence[Record], live: Any, size: int) -> Any:
+def pattern(records: Sequence[Record], live: Array, size: int) -> Any:
     """Return the symmetric pattern that live records add up to."""
     rows: list[Positions] = [np.empty(0, np.int64)]
     columns: list[Positions] = [np.empty(0, np.int64)]
@@ -85,7 +85,7 @@ def pattern(records: Sequence[Record], live: Any, size: int) -> Any:
 
 
 def crossed(
-    a: Relation, b: Relation, here: Any, size: int, seen: set[tuple[Any, Any]]
+    a: Relation, b: Relation, here: Array, size: int, seen: set[tuple[Any, Any]]
 ) -> Iterator[Pairs]:
     """Yield the pairs of inputs that two operands of live elements depend on."""
     yield from product(a.common, b.common, seen)
@@ -120,7 +120,7 @@ def product(a: Set, b: Set, seen: set[tuple[Any, Any]]) -> Iterator[Pairs]:
     yield np.repeat(x, len(y)), np.tile(y, len(x))
 
 
-def live_columns(own: Own, here: Any) -> Set:
+def live_columns(own: Own, here: Array) -> Set:
     """Return the union of the sets of live elements."""
     rows, columns = index_sets.pairs_of(own)
     return set_of(columns[here[rows]])

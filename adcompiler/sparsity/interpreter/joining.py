@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Either, Relation, UnknownList, all_sets, dtype_of, equal, is_float, unite,
 )
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.index_sets import Array
 
 NUMBERS = (bool, int, float, complex, np.generic, np.ndarray)
 
@@ -54,7 +57,7 @@ def items_of(a: Any) -> tuple[Any, ...]:
     return (a.item,) if isinstance(a, UnknownList) else tuple(a)
 
 
-def same_value(a: Any, b: Any) -> bool:
+def same_value(a: Dependent, b: Dependent | Array) -> bool:
     """Say whether two values of other kinds than numbers are equal."""
     try:
         return type(a) is type(b) and bool(a == b)

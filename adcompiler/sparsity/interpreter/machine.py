@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,11 @@ from adcompiler.sparsity.transfers.movement import rows_of
 from adcompiler.sparsity.transfers.structures import stopped
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
+from adcompiler.runtime.sparse.matrices import Factored
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.index_sets import Array
+    from adcompiler.sparsity.interpreter.lanes.lane_values import Lane, Sum
 
 RECURSIONS = 3
 """So many calls of a function inside of itself are followed where its end is not known."""
@@ -43,7 +48,7 @@ CONVERSIONS: dict[int, Callable[[Any], str]] = {ord("r"): repr, ord("s"): str, o
 class Frame:
     """A recursive function of which only what its calls have in common is known."""
 
-    def __init__(self, args: tuple[Any, ...]) -> None:
+    def __init__(self, args: tuple[Dependent | Lane | Sum, ...]) -> None:
         self.args = args
         self.calls: list[tuple[Any, ...]] = []
         self.result: Any = None
@@ -72,7 +77,8 @@ class Machine(Run):
     # -- generic numbers ----------------------------------------------------------------------
 
     def at_generic(
-        self, function: Any, args: tuple[Any, ...], kwargs: Any, origins: frozenset[int]
+        self, function: Callable[..., Any], args: tuple[Dependent | Lane | Sum, ...], kwargs: Any,
+        origins: frozenset[int]
     ) -> Any:
         """Return the result of a call of values that may come from generic numbers."""
         if self.generic.isdisjoint(origins):
@@ -81,7 +87,7 @@ class Machine(Run):
 
     # -- operations ---------------------------------------------------------------------------
 
-    def item(self, obj: Any, index: Any) -> Any:
+    def item(self, obj: Any, index: Dependent) -> Any:
         if type(obj) is Dependent and obj.value is None and is_place(obj.shape, index):
             first, second = obj.first, obj.second
             return Dependent(
@@ -95,7 +101,7 @@ class Machine(Run):
     def items(self, value: Any) -> Any:
         return rows_of(self, value) if isinstance(value, Dependent) else value
 
-    def update(self, obj: Any, steps: Sequence[Any], value: Any, adds: bool) -> Any:
+    def update(self, obj: Dependent, steps: Sequence[Any], value: Array, adds: bool) -> Any:
         return updated(self, obj, steps, value, adds)
 
     def attribute(self, obj: Any, name: str) -> Any:
@@ -125,17 +131,19 @@ class Machine(Run):
                 f"`.{name}`, which depends on how arrays lie in memory", "write slices")
         return Bound(found, obj)
 
-    def branch(self, condition: Any, then: Arm, orelse: Arm) -> tuple[Any, ...]:
+    def branch(self, condition: Dependent | bool, then: Arm, orelse: Arm) -> tuple[Any, ...]:
         return branch(self, condition, then, orelse)
 
     def loop(
-        self, iterables: Sequence[Any], inits: Sequence[Any], body: Callable[..., Any],
-        condition: Callable[..., Any] | None, count: int, collects: int, stops: bool,
+        self, iterables: Sequence[Any], inits: tuple[Dependent | Array, ...],
+        body: Callable[..., Any], condition: Callable[..., Any] | None, count: int, collects: int,
+        stops: bool
     ) -> tuple[Any, ...]:
         return Loop(self, body, condition, count, collects, stops)(iterables, inits)
 
     def in_lanes(
-        self, iterables: Sequence[Any], inits: Sequence[Any], body: Callable[..., Any], count: int
+        self, iterables: Sequence[Any], inits: tuple[Dependent | Array, ...],
+        body: Callable[..., Any], count: int
     ) -> tuple[Any, ...] | None:
         """Return the results of a loop with all its iterations at once, None if that fails."""
         if self.local or body.__code__ in self.one_by_one or any(
@@ -150,7 +158,7 @@ class Machine(Run):
     def attempt(self, body: Arm, handlers: Sequence[Any]) -> tuple[Any, ...]:
         return attempt(self, body, handlers)
 
-    def detached(self, value: Any) -> Any:
+    def detached(self, value: Array) -> Any:
         """Return a value as one that carries no derivative."""
         return stopped(self, None, value)
 
@@ -169,7 +177,7 @@ class Machine(Run):
         return self.raised
 
     @staticmethod
-    def closure(function: Any) -> Any:
+    def closure(function: Callable[..., Any]) -> Any:
         return function
 
     @staticmethod
@@ -191,11 +199,11 @@ class Machine(Run):
             found = self.attribute(found, each)
         return found
 
-    def read_attribute(self, obj: Any, name: str) -> Any:
+    def read_attribute(self, obj: Dependent, name: str) -> Any:
         """Return the present value of an attribute of a function, class or module."""
         return self.reads.read("attribute", obj, name)
 
-    def read_cell(self, function: Any, index: int) -> Any:
+    def read_cell(self, function: Callable[..., Any], index: int) -> Any:
         """Return the present value of a variable that a function captured."""
         return self.reads.read("cell", function, index)
 
@@ -225,7 +233,7 @@ class Machine(Run):
                 callee.function, self.unit, sources=self.sources)
         return self.programs[callee]
 
-    def callee(self, callee: Callee, args: tuple[Any, ...]) -> Any:
+    def callee(self, callee: Callee, args: tuple[Factored | Dependent | str, ...]) -> Any:
         """Return the result of a function called by name."""
         frame = self.frames.get(callee)
         if frame is not None:

@@ -8,7 +8,7 @@ that both arms, or any number of iterations, can be followed.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -105,7 +105,7 @@ class Writer(Text):
             case Try():
                 self.attempt(statement)
 
-    def assign(self, results: Any, call: str, origin: Origin) -> None:
+    def assign(self, results: Sequence[Atom], call: str, origin: Origin) -> None:
         self.line(f"{self.targets(results)}, = {call}" if results else call, origin)
 
     def branch(self, node: If) -> None:

@@ -6,7 +6,7 @@ import math
 import operator
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from adcompiler.sparsity.interpreter.fullness import LARGE, TooFullError, note_f
 from adcompiler.sparsity.interpreter.varying import (
     GENERATORS, drawing_apart, is_harmless, unknown_like,
 )
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.interpreter.lanes.lane_values import Lane, Sum
 
 Transfer = Callable[..., Any]
 TRANSFERS: dict[Any, Transfer] = {}
@@ -82,7 +85,7 @@ class Record:
 class Bound:
     """A method of an array that depends on the inputs, looked up but not called yet."""
 
-    def __init__(self, function: Any, owner: Dependent) -> None:
+    def __init__(self, function: Callable[..., Any], owner: Dependent) -> None:
         self.function = function
         self.owner = owner
 
@@ -183,7 +186,9 @@ class Run:
             self.kinds[function, count] = found
             return found
 
-    def of_number(self, function: Any, a: Dependent, kind: Classification) -> Dependent:
+    def of_number(
+        self, function: Callable[..., Any], a: Dependent, kind: Classification
+    ) -> Dependent:
         """Return the result of a function of one number that depends on the inputs."""
         dtype = TRANSFERS[DTYPE](function, (a.dtype,))
         if kind.der1_zero[0]:
@@ -193,7 +198,9 @@ class Run:
             second = self.note((), [second] if second.common else [], [(a.first, a.first)])
         return Dependent((), dtype, a.first, second)
 
-    def of_numbers(self, function: Any, a: Any, b: Any, kind: Classification) -> Dependent:
+    def of_numbers(
+        self, function: Callable[..., Any], a: Any, b: Any, kind: Classification
+    ) -> Dependent:
         """Return the result of a function of two numbers, one of which depends on the inputs."""
         left = a if type(a) is Dependent else CONSTANT
         right = b if type(b) is Dependent else CONSTANT
@@ -274,7 +281,8 @@ class Run:
         return None
 
     def transferred(
-        self, found: Transfer, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+        self, found: Transfer, function: Callable[..., Any],
+        args: tuple[Dependent | Lane | Sum, ...], kwargs: Mapping[str, Any]
     ) -> Any:
         """Return what a transfer gives; what it cannot do is a refusal, never a missing entry."""
         if any(isinstance(arg, Either) for arg in (*args, *kwargs.values())) and (
@@ -304,7 +312,9 @@ class Run:
                 f"not known for these arguments ({type(error).__name__}: {error})",
             ) from error
 
-    def concrete(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    def concrete(
+        self, function: Any, args: tuple[Dependent | Lane | Sum, ...], kwargs: Mapping[str, Any]
+    ) -> Any:
         """Return the result of a call of which every argument is known."""
         if function is passive:
             raise Refusal("what a solution depends on is not known")
@@ -312,7 +322,7 @@ class Run:
         return self.varying(function, args, kwargs) if may_vary(function) else (
             called(function, args, kwargs))
 
-    def varying(self, function: Any, args: Any, kwargs: Any) -> Any:
+    def varying(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Return the result of a call that may give something else another time.
 
         Unless the pattern is that of this point, nothing is known of it but its shape and dtype,
@@ -345,7 +355,7 @@ EXPONENTS = {0: of_letters("zzz"), 1: of_letters("fzz")}
 CURVED = of_letters("szz")
 
 
-def called(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def called(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Return the result of a call; methods of arrays are those of numbers too."""
     owner = getattr(function, "__objclass__", None)
     if args and owner in (np.ndarray, np.generic) and not isinstance(args[0], owner):
@@ -354,7 +364,7 @@ def called(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any
     return function(*args, **kwargs)
 
 
-def may_vary(function: Any) -> bool:
+def may_vary(function: Callable[..., Any]) -> bool:
     """Say whether a second call with the same arguments may give something else.
 
     That is so for functions of random generators, clocks and the like, and for all of which nothing
@@ -374,7 +384,7 @@ def may_vary(function: Any) -> bool:
 FOUND: dict[Any, tuple[Any, Transfer]] = {}
 
 
-def find_transfer(function: Any) -> Transfer:
+def find_transfer(function: Callable[..., Any]) -> Transfer:
     """Return what a function does to dependences; raises Refusal if it is not known."""
     if not hashable(function):
         raise without_rule(function)
@@ -410,7 +420,7 @@ def find_transfer(function: Any) -> Transfer:
     raise without_rule(function)
 
 
-def without_owner(function: Any, owner: Any) -> Transfer:
+def without_owner(function: Callable[..., Any], owner: Any) -> Transfer:
     """Return what a method of a container does to dependences."""
     plain = getattr(type(owner), function.__name__)
     if isinstance(owner, str):
@@ -419,7 +429,7 @@ def without_owner(function: Any, owner: Any) -> Transfer:
     return lambda run, _, *args, **kwargs: found(run, plain, owner, *args, **kwargs)
 
 
-def constructed(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+def constructed(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A named tuple."""
     return function(*args, **kwargs)
 
@@ -434,7 +444,7 @@ BY_ELEMENTS = tuple(f"scipy.sparse._{part}" for part in ("lil", "dok", "index", 
 """The modules of sparse matrices that are filled element by element, in place."""
 
 
-def without_rule(function: Any) -> Refusal:
+def without_rule(function: Callable[..., Any]) -> Refusal:
     """Return the refusal of a function that nothing is known of."""
     if str(getattr(function, "__module__", "")).startswith(BY_ELEMENTS):
         return Refusal(
@@ -450,7 +460,7 @@ def without_rule(function: Any) -> Refusal:
     )
 
 
-def transfer_of(function: Any) -> str | None:
+def transfer_of(function: Callable[..., Any]) -> str | None:
     """Return the word for what a function does to dependences, if the facts have one."""
     return REGISTRY.facts(function).transfer
 

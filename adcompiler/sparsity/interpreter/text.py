@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Any
@@ -57,10 +57,10 @@ class Text:
         self.count += 1
         return f"{stem}{self.count}"
 
-    def targets(self, variables: Any) -> str:
+    def targets(self, variables: Sequence[Atom]) -> str:
         return ", ".join(map(self.atom, variables))
 
-    def display(self, atoms: Any) -> str:
+    def display(self, atoms: tuple[Atom, ...]) -> str:
         inner = "".join(f"{self.atom(atom)}, " for atom in atoms)
         return f"({inner})"
 

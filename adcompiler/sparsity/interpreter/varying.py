@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import copy
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.sparsity.dependences.values import Dependent, Either
+from collections.abc import Callable
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.index_sets import Array
 
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
 
-def drawing_apart(function: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
+def drawing_apart(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
     """Return a call that draws from copies of the generators in it: those of the program stay."""
 
     def apart(value: Any) -> Any:
@@ -28,7 +32,7 @@ def drawing_apart(function: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]
     return function, tuple(map(apart, args)), {key: apart(value) for key, value in kwargs.items()}
 
 
-def is_harmless(function: Any) -> bool:
+def is_harmless(function: Callable[..., Any]) -> bool:
     """Say whether a call of known arguments, which does not vary, gives the same in every process.
 
     That is not known of classes, which may read files or more, unless they only hold what they are
@@ -43,7 +47,7 @@ HOLDING = ("builtins", "collections", "scipy.sparse", "scipy.spatial", "scipy.in
 """The modules of classes whose instances hold what they are given, and nothing else."""
 
 
-def unknown_like(value: Any) -> Any:
+def unknown_like(value: Array) -> Any:
     """Return a value of which no more is known than the kinds and shapes of its numbers."""
     if isinstance(value, np.ndarray):
         return Dependent(value.shape, value.dtype)

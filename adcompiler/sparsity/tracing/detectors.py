@@ -9,7 +9,7 @@ import math
 import sys
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,10 @@ from adcompiler.sparsity.tracing.tracers import (
     OVERLOADS, Dual, GradientTracer, HessianTracer, Space, Tracer, apply, blank, primal, tracer,
 )
 from adcompiler.structs import dataclass
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.index_sets import Array
+    from adcompiler.sparsity.dependences.values import Dependent
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ class Tracing:
         self.space = Space(SET_KINDS[detector.pattern](columns), detector.shared)
         self.columns = 0
 
-    def number(self, value: Any) -> Tracer:
+    def number(self, value: Array) -> Tracer:
         """Return one number of the input as a tracer with a column of its own."""
         self.space.saw((value,))
         first = self.space.sets.single(self.columns)
@@ -97,7 +101,7 @@ class Tracing:
             GradientTracer(self.space, first))
         return Dual(value, known) if self.local else known
 
-    def traced(self, value: Any) -> Any:
+    def traced(self, value: Array) -> Any:
         """Return a value with the real numbers in it made tracers, in order."""
         if isinstance(value, (float, complex, np.inexact)):
             return self.number(value)
@@ -150,7 +154,7 @@ def mapped(change: Callable[[Any], Any], value: Any) -> Any:
     return value
 
 
-def numbers_in(value: Any) -> Iterator[Any]:
+def numbers_in(value: Array) -> Iterator[Any]:
     """Yield the numbers in a result, in order."""
     if isinstance(value, np.ndarray):
         yield from map(unboxed, value.view(np.ndarray).flat)
@@ -173,12 +177,12 @@ def columns_of(value: Any) -> int:
 # -- what users preallocate -----------------------------------------------------------------------
 
 
-def jacobian_eltype(x: Any, detector: Global | None = None) -> type:
+def jacobian_eltype(x: Dependent, detector: Global | None = None) -> type:
     """Return the class of the numbers that a Jacobian pattern is found with."""
     return Dual if (detector or Global()).mode == "local" else GradientTracer
 
 
-def hessian_eltype(x: Any, detector: Global | None = None) -> type:
+def hessian_eltype(x: Dependent, detector: Global | None = None) -> type:
     """Return the class of the numbers that a Hessian pattern is found with."""
     return Dual if (detector or Global()).mode == "local" else HessianTracer
 
@@ -211,7 +215,7 @@ def _extreme(given: Any, ufunc: Any, args: Any, kwargs: Any) -> Any:
     return functools.reduce(lambda a, b: apply(ufunc, a, b), items)
 
 
-def _allocating(function: Any) -> Callable[..., Any]:
+def _allocating(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``np.zeros`` and the like for arrays that tracers may be written into."""
 
     def allocate(*args: Any, **kwargs: Any) -> Any:
@@ -221,7 +225,7 @@ def _allocating(function: Any) -> Callable[..., Any]:
     return allocate
 
 
-def _converting(function: Any) -> Callable[..., Any]:
+def _converting(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``np.array`` and the like for numbers among which there are tracers."""
 
     def convert(value: Any, dtype: Any = None, **kwargs: Any) -> Any:
@@ -236,7 +240,7 @@ def _converting(function: Any) -> Callable[..., Any]:
     return convert
 
 
-def stopped(value: Any) -> Any:
+def stopped(value: Array) -> Any:
     """Return a value that depends on nothing, for ``stop_gradient``."""
     if isinstance(value, TracerArray):
         return each(stopped, value)
@@ -256,7 +260,7 @@ MADE_ANEW: dict[str, Callable[[Any], Callable[..., Any]]] = {
 """What makes a function know of tracers, by what it means."""
 
 
-def replaced(function: Any) -> Any:
+def replaced(function: Callable[..., Any]) -> Any:
     """Return what is called in place of a function that tracers cannot be given to, or that."""
     made = MADE_ANEW.get(REGISTRY.facts(function).means or "")
     return REPLACED.get(function, function) if made is None else made(function)
@@ -272,7 +276,7 @@ class Namespace:
     def __getattr__(self, name: str) -> Any:
         return knowing(getattr(self._module, name), self._known)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Array) -> None:
         if name in ("_module", "_known"):
             object.__setattr__(self, name, value)
         else:
@@ -304,7 +308,7 @@ MANY = 1000
 """A container of more items is not searched for functions."""
 
 
-def knowing_items(value: Any, known: dict[int, Any]) -> Any:
+def knowing_items(value: Array, known: dict[int, Any]) -> Any:
     """Return a container whose functions know of tracers, itself if it holds none."""
     if id(value) not in known and len(value) <= MANY:
         known[id(value)] = value

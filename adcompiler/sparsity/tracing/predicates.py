@@ -35,7 +35,7 @@ class GlobalPredicate:
         """Say whether the derivative of ``function`` is zero for all arguments."""
         return self.found(function).is_zero(*self.arguments)
 
-    def found(self, function: Any) -> Classification:
+    def found(self, function: Callable[..., Any]) -> Classification:
         """Return the classification of the output that is asked about."""
         if not is_classified(function):
             raise TypeError(
@@ -73,7 +73,7 @@ class LocalPredicate:
         found = np.asarray(predicate(*values), bool)
         return found if found.ndim else bool(found)
 
-    def register(self, function: Any) -> Registrar:
+    def register(self, function: Callable[..., Any]) -> Registrar:
         """Return a decorator that registers where the derivative of ``function`` is zero.
 
         What it decorates is called with the values of the arguments, numbers or arrays, and returns
@@ -90,7 +90,7 @@ class LocalPredicate:
         return add
 
 
-def is_classified(function: Any) -> bool:
+def is_classified(function: Callable[..., Any]) -> bool:
     """Say whether it is known which derivatives of a function vanish."""
     resolved = REGISTRY.resolve(function)
     return (

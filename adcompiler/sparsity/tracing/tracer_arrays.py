@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from adcompiler.sparsity.tracing.tracers import (
 )
 from adcompiler.sparsity.interpreter.run import transfer_of
 from adcompiler.sparsity.transfers.stand_ins import stand_in
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.index_sets import Array
 
 
 class TracerArray(np.ndarray[Any, Any]):
@@ -87,7 +90,7 @@ def made(values: Any) -> Any:
     return np.array(values.tolist()).reshape(values.shape) if values.size else values.astype(float)
 
 
-def unboxed(value: Any) -> Any:
+def unboxed(value: Array) -> Any:
     """Return the number in an array without axes, which NumPy stores as an object in others."""
     while isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
@@ -99,7 +102,7 @@ def each(function: Callable[..., Any], *arrays: Any) -> Any:
     return made(np.frompyfunc(function, len(arrays), 1)(*map(plain, arrays)))
 
 
-def without_derivative(convert: Callable[[Any], Any], value: Any) -> Any:
+def without_derivative(convert: Callable[[Any], Any], value: Array) -> Any:
     """Return a number converted to one that carries no derivative."""
     known = tracer(value)
     if known is None or isinstance(value, Dual):
@@ -155,7 +158,7 @@ def called(ufunc: Any, inputs: Sequence[Any]) -> Any:
 
 def reduced(
     ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False,
-    initial: Any = np._NoValue, where: Any = True,
+    initial: Any = np._NoValue, where: bool = True,
 ) -> Any:
     """Return the reduction of an array, the elements along the axes one after the other."""
     array = plain(np.asanyarray(array))
@@ -187,7 +190,7 @@ def accumulated(ufunc: Any, array: Any, axis: int = 0, dtype: Any = None) -> Any
     return made(np.moveaxis(result, 0, axis))
 
 
-def for_numbers(function: Any) -> Callable[..., Any]:
+def for_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function written in C, or a classified one, for tracers and arrays of them."""
 
     def knowing(*args: Any) -> Any:
@@ -245,7 +248,7 @@ def array_function(func: Any, args: Any, kwargs: Any, itself: Callable[..., Any]
 def scalar_function(func: Any, args: Any, kwargs: Any) -> Any:
     """Call a NumPy function on tracers that are not in arrays, as arrays without axes."""
 
-    def boxed(value: Any) -> Any:
+    def boxed(value: Array) -> Any:
         return plain(value).view(TracerArray) if isinstance(value, Tracer) else value
 
     found = func(*map_arrays(boxed, args), **map_arrays(boxed, kwargs))
@@ -255,7 +258,7 @@ def scalar_function(func: Any, args: Any, kwargs: Any) -> Any:
 SHAPES = ("shape", "ndim", "size")
 
 
-def plain_of_tracers(value: Any) -> Any:
+def plain_of_tracers(value: Array) -> Any:
     """Return an array of tracers as NumPy's own."""
     return value.view(np.ndarray) if isinstance(value, TracerArray) else value
 
@@ -276,7 +279,7 @@ def filled_like(
     return np.full(shape, value, object).view(TracerArray)
 
 
-def choice(condition: Any, a: Any, b: Any) -> Any:
+def choice(condition: Dependent | bool, a: Dependent, b: Dependent | Array) -> Any:
     """Return one of two numbers; what depends on both where the condition is not known."""
     if not isinstance(condition, Tracer) or isinstance(condition, Dual):
         return a if condition else b
@@ -285,14 +288,14 @@ def choice(condition: Any, a: Any, b: Any) -> Any:
         there, lambda *arguments: len(arguments) == 2)
 
 
-def blank_of(value: Any) -> Plain:
+def blank_of(value: Array) -> Plain:
     """Return a tracer that depends on nothing."""
     known = tracer(value)
     assert known is not None
     return blank(known)
 
 
-def map_arrays(change: Callable[[Any], Any], value: Any) -> Any:
+def map_arrays(change: Callable[[Any], Any], value: Array) -> Any:
     """Return a value with the numbers and arrays in it changed."""
     if isinstance(value, (list, tuple)):
         return type(value)([map_arrays(change, item) for item in value])
@@ -301,7 +304,7 @@ def map_arrays(change: Callable[[Any], Any], value: Any) -> Any:
     return change(value)
 
 
-def primals(value: Any) -> Any:
+def primals(value: Array) -> Any:
     """Return a number or array without tracers."""
     if isinstance(value, TracerArray):
         found = np.asarray(np.frompyfunc(primal, 1, 1)(plain(value)))
@@ -310,7 +313,7 @@ def primals(value: Any) -> Any:
     return primal(value)
 
 
-def stand_ins(value: Any) -> Any:
+def stand_ins(value: Array) -> Any:
     """Return a number or array with ordinary values in the place of tracers."""
     if isinstance(value, (TracerArray, Tracer)):
         shape = value.shape
@@ -348,7 +351,7 @@ def dense(func: Any, args: Any, kwargs: Any) -> Any:
     return dependent(shown, known, duals)
 
 
-def dependent(shown: Any, known: Plain, duals: bool) -> Any:
+def dependent(shown: Array, known: Plain, duals: bool) -> Any:
     """Return a value with the numbers in it made tracers."""
     if isinstance(shown, (list, tuple)):
         items = [dependent(item, known, duals) for item in shown]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adcompiler.structs import dataclass
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.index_sets import Array
+    from adcompiler.sparsity.dependences.values import Dependent
 
 Rows = dict[int, Any]
 """Pairs of columns: for each column the set of those that it is paired with; never changed."""
@@ -71,7 +75,7 @@ def add_rows(kind: SetKind, into: Rows, other: Rows) -> None:
         into[i] = kind.union(into[i], row) if i in into else row
 
 
-def add_product(kind: SetKind, into: Rows, a: Any, b: Any) -> None:
+def add_product(kind: SetKind, into: Rows, a: Dependent, b: Dependent | Array) -> None:
     """Add all pairs of a column in ``a`` and one in ``b``, both ways."""
     for left, right in ((a, b), (b, a)):
         add_rows(kind, into, dict.fromkeys(kind.members(left), right))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from adcompiler.ops.classify import Classification
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.sparsity.tracing.tracer_sets import Rows, SetKind, add_product, add_rows
 from adcompiler.sparsity.transfers.classification import classifications
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.values import Dependent
+    from adcompiler.sparsity.interpreter.lanes.lane_values import Lane, Sum
 
 IsZero = Callable[..., bool]
 """Says of one or two arguments whether the derivative in them is zero."""
@@ -120,7 +124,7 @@ class GradientTracer(Tracer):
 
     __slots__ = ("first", "space")
 
-    def __init__(self, space: Space, first: Any) -> None:
+    def __init__(self, space: Space, first: Dependent) -> None:
         self.space = space
         self.first = first
 
@@ -133,7 +137,7 @@ class HessianTracer(Tracer):
 
     __slots__ = ("first", "pairs", "space")
 
-    def __init__(self, space: Space, first: Any, pairs: Rows) -> None:
+    def __init__(self, space: Space, first: Dependent, pairs: Rows) -> None:
         self.space = space
         self.first = first
         self.pairs = pairs
@@ -281,7 +285,7 @@ ARRAY_FUNCTION: list[Callable[..., Any]] = []
 
 
 def overload(
-    function: Any, cls: type, dual: bool = False, other: type = object
+    function: Callable[..., Any], cls: type, dual: bool = False, other: type = object
 ) -> Callable[..., Any]:
     """Return a decorator that registers what ``function`` is for tracers of a class.
 
@@ -297,7 +301,10 @@ def overload(
     return register
 
 
-def find_overload(function: Any, args: tuple[Any, ...], known: Plain, local: bool) -> Any:
+def find_overload(
+    function: Callable[..., Any], args: tuple[Dependent | Lane | Sum, ...], known: Plain,
+    local: bool
+) -> Any:
     """Return the overload for these arguments, None if there is none."""
     for (dual, cls, other), given in OVERLOADS.get(function, {}).items():
         if dual == local and isinstance(known, cls) and all(
@@ -307,7 +314,7 @@ def find_overload(function: Any, args: tuple[Any, ...], known: Plain, local: boo
     return None
 
 
-def apply(function: Any, *args: Any) -> Any:
+def apply(function: Callable[..., Any], *args: Any) -> Any:
     """Return the result of an elementwise function of numbers, tracers among them.
 
     Where nothing is known of the function, all its derivatives count as nonzero.
@@ -323,7 +330,8 @@ def apply(function: Any, *args: Any) -> Any:
 
 
 def classified(
-    function: Any, args: tuple[Any, ...], tracers: Sequence[Plain | None], there: Plain, local: bool
+    function: Callable[..., Any], args: tuple[Any, ...], tracers: Sequence[Plain | None],
+    there: Plain, local: bool
 ) -> Any:
     """Return the result of a function as its classification has it."""
     values = tuple(map(primal, args))
@@ -375,7 +383,7 @@ def overloaded(function: Any) -> Callable[..., Any]:
     return method
 
 
-def reflected(function: Any) -> Callable[[Tracer, Any], Any]:
+def reflected(function: Callable[..., Any]) -> Callable[[Tracer, Any], Any]:
     """Return the method of tracers that applies ``function``, the tracer being the second."""
     return lambda self, other: apply(function, other, self)
 

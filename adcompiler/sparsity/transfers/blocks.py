@@ -8,7 +8,6 @@ each unknown depends on the elements and right-hand sides of its own component.
 
 from __future__ import annotations
 
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,7 +23,7 @@ MAX_PAIRS = 20_000_000
 """Pairs of an element and a result that are written down; more are taken to be all of them."""
 
 
-def in_blocks(a: Any, b: Any | None) -> Dependent | None:
+def in_blocks(a: Dependent, b: Dependent | Array | None) -> Dependent | None:
     """Return what the solution of ``a x = b`` depends on, or the inverse of ``a`` without ``b``.
 
     None if the matrix is not known to fall into blocks.
@@ -39,7 +38,7 @@ def in_blocks(a: Any, b: Any | None) -> Dependent | None:
 
 
 def by_entries(
-    a: Any, row: Array, column: Array, places: Array, size: int, b: Any | None
+    a: Dependent, row: Array, column: Array, places: Array, size: int, b: Dependent | Array | None
 ) -> Dependent | None:
     """Return the same of the matrix whose entries in ``row`` and ``column`` ``a`` has at places."""
     there = sp.coo_array((np.ones(row.size, bool), (row, column)), shape=(size, size))

@@ -16,7 +16,7 @@ from adcompiler.signatures import signature as signature_of
 
 
 def classifications(
-    function: Any, count: int, second: bool = True, real: bool = True
+    function: Callable[..., Any], count: int, second: bool = True, real: bool = True
 ) -> tuple[Classification, ...]:
     """Return which derivatives of a function of ``count`` numbers vanish, for each output.
 
@@ -38,7 +38,9 @@ def classifications(
     return refined(function, found) if function in LOCAL else found
 
 
-def refined(function: Any, outputs: tuple[Classification, ...]) -> tuple[Classification, ...]:
+def refined(
+    function: Callable[..., Any], outputs: tuple[Classification, ...]
+) -> tuple[Classification, ...]:
     """Return classifications with what was registered of where derivatives are zero."""
     found = list(outputs)
     for (out, arguments), predicate in LOCAL[function].items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from adcompiler.budget import quiet
 from adcompiler.ops.classified import never
 from adcompiler.ops.classify import Classification, of_letters
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.sparsity.dependences.index_sets import Shape
+from adcompiler.sparsity.dependences.index_sets import Array, Shape
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, is_complex,
     is_float, masked, stretched, unite,
@@ -23,10 +23,14 @@ from adcompiler.sparsity.interpreter.run import (
 from adcompiler.sparsity.interpreter.varying import unknown_like
 from adcompiler.sparsity.transfers.classification import classifications
 from adcompiler.sparsity.transfers.stand_ins import of_one_form, unknown_number
+from collections.abc import Callable
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.interpreter.lanes.lane_values import Lane, Sum
 
 
 @transfer(KIND)
-def kind_of(run: Run, function: Any, count: int) -> Classification | None:
+def kind_of(run: Run, function: Callable[..., Any], count: int) -> Classification | None:
     """Return the classification of a function of ``count`` numbers with one result, else None."""
     if not hashable(function):
         return None
@@ -61,7 +65,7 @@ def broadcast(run: Run, args: tuple[Any, ...]) -> Shape | None:
 
 @transfer(DTYPE)
 @functools.lru_cache(maxsize=4096)
-def result_dtype(function: Any, dtypes: tuple[Any, ...]) -> Any:
+def result_dtype(function: Callable[..., Any], dtypes: tuple[Any, ...]) -> Any:
     """Return the dtype (or Python class) of a function's result for those of its arguments."""
     ones = [dtype(1) if isinstance(dtype, type) else np.ones((), dtype)[()] for dtype in dtypes]
     try:
@@ -100,7 +104,7 @@ def elementwise(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def output_of(function: Any, k: int) -> Any:
+def output_of(function: Callable[..., Any], k: int) -> Any:
     """Return a function of which one of several outputs is left."""
     return lambda *args: function(*args)[k]
 
@@ -174,8 +178,8 @@ def known_zeros(arg: Any) -> Any:
 
 
 def of_picked(
-    run: Run, function: Any, args: tuple[Any, ...], kind: Classification, kwargs: Any,
-    by_constants: bool, index: Any,
+    run: Run, function: Callable[..., Any], args: tuple[Dependent | Lane | Sum, ...],
+    kind: Classification, kwargs: Any, by_constants: bool, index: Dependent
 ) -> Any:
     """Return the result for elements that one index picked: what it is of those of whole arrays."""
     whole = tuple(
@@ -217,7 +221,9 @@ def zero_factors(function: Any, args: tuple[Any, ...], shape: Shape) -> Any:
 SUMS = ("add", "subtract", "negative", "positive")
 
 
-def zeros_left(function: Any, args: tuple[Any, ...], shape: Shape) -> Any:
+def zeros_left(
+    function: Callable[..., Any], args: tuple[Dependent | Lane | Sum, ...], shape: Shape
+) -> Any:
     """Return which elements of sums, products and quotients are zero; None if that is not known.
 
     A product is zero where a factor is, a quotient where the first operand is, a sum where all are.
@@ -265,7 +271,9 @@ def curvature(
 
 
 @transfer("pow")
-def power(run: Run, function: Any, x: Any, y: Any, *rest: Any, **kwargs: Any) -> Any:
+def power(
+    run: Run, function: Callable[..., Any], x: Dependent, y: Any, *rest: Any, **kwargs: Any
+) -> Any:
     """``x ** y``: a constant exponent of 0 or 1 leaves nothing, or something linear."""
     if isinstance(x, (list, tuple)) or isinstance(y, (list, tuple)):
         x, y = as_numbers(run, (x, y))
@@ -285,7 +293,7 @@ def power(run: Run, function: Any, x: Any, y: Any, *rest: Any, **kwargs: Any) ->
     return applied(run, function, (x, y), kind)
 
 
-def powers(run: Run, function: Any, x: Any, y: np.ndarray) -> Any:
+def powers(run: Run, function: Callable[..., Any], x: Any, y: np.ndarray) -> Any:
     """``x ** y`` for an array of constants: elements of exponent 0 and 1 as those of a number.
 
     At a point a base of 0 leaves nothing of exponents over 1, to second order over 2.
@@ -308,7 +316,9 @@ def _is_real(y: Any) -> bool:
 
 
 @transfer("where")
-def where(run: Run, function: Any, condition: Any, *choices: Any) -> Any:
+def where(
+    run: Run, function: Callable[..., Any], condition: Dependent | bool, *choices: Any
+) -> Any:
     """``np.where``: both choices where the condition is not known, else the one that is taken."""
     if len(choices) != 2:
         return inactive(run, function, condition, *choices)
@@ -319,7 +329,7 @@ def where(run: Run, function: Any, condition: Any, *choices: Any) -> Any:
     return chosen(run, (condition, *choices), taken)
 
 
-def chosen(run: Run, args: tuple[Any, ...], taken: Any) -> Any:
+def chosen(run: Run, args: tuple[Any, ...], taken: Array) -> Any:
     """Return ``np.where`` of a known condition: dependences are masked though values are not."""
     _, a, b = args
     shape = broadcast(run, args)
@@ -354,7 +364,7 @@ def clip(
 
 
 @transfer(INACTIVE)
-def inactive(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+def inactive(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A function whose result carries no derivative: nothing is known of it but its shape."""
     if run.local:
         return run.value(function, args, kwargs)
@@ -371,7 +381,7 @@ def inactive(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     return unknown_like(of_one_form(function, args, kwargs))
 
 
-def unknown_shape(function: Any) -> Any:
+def unknown_shape(function: Callable[..., Any]) -> Any:
     """Return what is known of a result whose shape depends on values."""
     if function is range:
         return UnknownList(Dependent((), int))
@@ -381,7 +391,7 @@ def unknown_shape(function: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def of_one(function: Any) -> Any:
+def of_one(function: Callable[..., Any]) -> Any:
     """Return the result of a function for an array of one number, zero if it takes none."""
     with quiet(), np.errstate(all="ignore"):
         try:
@@ -391,7 +401,7 @@ def of_one(function: Any) -> Any:
 
 
 @transfer(DENSE, *OF_PARTS)
-def dense(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+def dense(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A function with a rule but no transfer: all results depend on all that flows in."""
     first, second = all_sets(dependents_in([list(args), dict(kwargs)]))
     if not run.local and REGISTRY.facts(function).sized:
@@ -415,7 +425,7 @@ def dense(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     return everywhere(run, shown, _alone(first), seconds)
 
 
-def everywhere(run: Run, shown: Any, first: Relation, second: Relation) -> Any:
+def everywhere(run: Run, shown: Array, first: Relation, second: Relation) -> Any:
     """Return a result of the structure ``shown`` all numbers of which have the same relations."""
     if isinstance(shown, (list, tuple)):
         items = [everywhere(run, item, first, second) for item in shown]

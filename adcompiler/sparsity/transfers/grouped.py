@@ -6,7 +6,7 @@ Within a line or matrix all results depend on all elements.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from adcompiler.ops.classify import of_letters
 from adcompiler.ops.facts import CURVED, Facts
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.signatures import signature as signature_of
-from adcompiler.sparsity.dependences.index_sets import Shape
+from adcompiler.sparsity.dependences.index_sets import Array, Shape
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Relation, dependents_in, dtype_of, has_dependents, is_float, moved,
     stretched,
@@ -30,7 +30,8 @@ SYSTEMS = ("solve", "solve_triangular", "cholesky", "factor")
 
 @transfer(GROUPED)
 def grouped(
-    run: Run, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], shown: Any
+    run: Run, function: Callable[..., Any], args: tuple[Dependent | Array, ...],
+    kwargs: Mapping[str, Any], shown: Array
 ) -> Any:
     """Return the result of a function whose results depend on parts of its arguments.
 
@@ -72,7 +73,8 @@ UNKNOWN: Any = object()
 
 
 def axes_of(
-    function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], parameter: str, default: Any
+    function: Callable[..., Any], args: tuple[Dependent | Array, ...], kwargs: Mapping[str, Any],
+    parameter: str, default: Any
 ) -> Any:
     """Return along which axes a call works, ``UNKNOWN`` if it does not say."""
     rule = REGISTRY.find(function)
@@ -94,7 +96,7 @@ def axes_of(
 
 
 def within(
-    run: Run, a: Dependent, axes: Any, kind: str, shown: Any, before: Shape | None = None
+    run: Run, a: Dependent, axes: Any, kind: str, shown: Array, before: Shape | None = None
 ) -> Any:
     """Return a result of which each number depends on a line, or a matrix, of an array.
 
@@ -168,7 +170,7 @@ def spread_over(
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def is_function_of_numbers(function: Any, known: Facts) -> bool:
+def is_function_of_numbers(function: Callable[..., Any], known: Facts) -> bool:
     """Say whether a function works element by element on arrays broadcast together."""
     if isinstance(function, np.ufunc):
         return function.signature is None
@@ -177,7 +179,7 @@ def is_function_of_numbers(function: Any, known: Facts) -> bool:
     )
 
 
-def is_method_of_distribution(function: Any) -> bool:
+def is_method_of_distribution(function: Callable[..., Any]) -> bool:
     """Say whether a function is a method of a distribution of one number."""
     owner = type(getattr(function, "__self__", None))
     return any(
@@ -187,7 +189,7 @@ def is_method_of_distribution(function: Any) -> bool:
 
 
 def of_numbers(
-    run: Run, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], shown: Any
+    run: Run, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], shown: Array
 ) -> Any:
     """Return the result of a function of numbers; None if its shape is another one."""
     names = tuple(kwargs)
@@ -210,7 +212,7 @@ def of_numbers(
 
 
 @functools.lru_cache(maxsize=256)
-def with_names(function: Any, count: int, names: tuple[str, ...]) -> Any:
+def with_names(function: Callable[..., Any], count: int, names: tuple[str, ...]) -> Any:
     """Return a function of positional arguments, the last of which get these names."""
     return lambda *values: function(
         *values[:count], **dict(zip(names, values[count:], strict=True)))

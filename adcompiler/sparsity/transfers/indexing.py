@@ -12,7 +12,7 @@ import numpy as np
 from adcompiler.runtime import is_basic
 from adcompiler.runtime.adjoints.shaping import laid_out_as
 from adcompiler.sparsity.dependences import index_sets
-from adcompiler.sparsity.dependences.index_sets import Cells, Shape, count
+from adcompiler.sparsity.dependences.index_sets import Array, Cells, Shape, count
 from adcompiler.sparsity.dependences.layouts import places_in
 from adcompiler.sparsity.dependences.sets import EMPTY, union
 from adcompiler.sparsity.dependences.values import (
@@ -66,7 +66,7 @@ def is_place(shape: Shape | None, index: Any) -> bool:
     return False
 
 
-def get_unknown(run: Run, obj: Any, index: Any) -> Any:
+def get_unknown(run: Run, obj: Dependent, index: Dependent) -> Any:
     """Return ``obj[index]`` where the index, or the shape, depends on the inputs."""
     run.doubts += 1
     if isinstance(obj, str) or dtype_of(obj) is str:
@@ -90,7 +90,7 @@ def get_unknown(run: Run, obj: Any, index: Any) -> Any:
     return found
 
 
-def picks_elements(obj: Any, index: Any) -> bool:
+def picks_elements(obj: Dependent, index: Dependent) -> bool:
     """Say whether an index that is not known picks elements, or rows, of an array.
 
     What is computed of them element by element, and stored at the same index again, depends on the
@@ -122,7 +122,7 @@ def narrowed(obj: Dependent, index: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def shape_after(obj: Any, index: Any) -> Shape | None:
+def shape_after(obj: Dependent, index: Dependent) -> Shape | None:
     """Return the shape of ``obj[index]``, None if it depends on the inputs."""
     shape = obj.shape if isinstance(obj, Dependent) else np.shape(obj)
     for part in index if isinstance(index, tuple) else (index,):
@@ -140,7 +140,7 @@ def shape_after(obj: Any, index: Any) -> Shape | None:
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def updated(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bool) -> Any:
+def updated(run: Run, obj: Dependent, steps: Sequence[Any], value: Array, adds: bool) -> Any:
     """Return ``obj`` with the part that ``steps`` lead to replaced, or increased, by ``value``."""
     kind, name, args, *_ = steps[0]
     if isinstance(obj, (Dependent, np.ndarray)):
@@ -171,7 +171,7 @@ def updated(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bool) ->
     return obj
 
 
-def written_somewhere(run: Run, obj: Any, index: Any, value: Any) -> Any:
+def written_somewhere(run: Run, obj: Dependent, index: Dependent, value: Array) -> Any:
     """Return a list in which any item may have been replaced."""
     if isinstance(obj, UnknownList):
         return UnknownList(join(obj.item, value))
@@ -185,7 +185,7 @@ FEW = 32
 """A part of an array of less than one element in so many is written in place."""
 
 
-def added(run: Run, part: Any, value: Any) -> Any:
+def added(run: Run, part: Any, value: Array) -> Any:
     """Return the sum of two values of one structure."""
     return run.call(np.add if isinstance(part, np.ndarray) else _plus, (part, value), {})
 
@@ -202,7 +202,7 @@ def writable(run: Run, obj: Any) -> Any:
     return made
 
 
-def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bool) -> Any:
+def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Array, adds: bool) -> Any:
     """Return an array with a part of it replaced."""
     unknown = has_dependents([step[2] for step in steps])
     if not isinstance(obj, Dependent) and not has_dependents(value) and not unknown:
@@ -256,7 +256,7 @@ def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bo
     return obj
 
 
-def stored_at_elements(obj: Dependent, steps: Sequence[Any], value: Any) -> Any:
+def stored_at_elements(obj: Dependent, steps: Sequence[Any], value: Array) -> Any:
     """Return what of an array of the same shape is stored at an index that is not known.
 
     None if that is not known either. Some elements may stay as they are.
@@ -298,7 +298,7 @@ def places_of(obj: Dependent, steps: Sequence[Any]) -> tuple[Any, bool]:
     return found.view(f"i{shown.itemsize}").reshape(found.shape), True
 
 
-def write_value(obj: Dependent, steps: Sequence[Any], value: Any, adds: bool) -> None:
+def write_value(obj: Dependent, steps: Sequence[Any], value: Array, adds: bool) -> None:
     """Do to the value of an array at the point what is done to its dependences."""
     part = followed(obj.value, steps[:-1])
     kind, _, args, _, _ = steps[-1]
@@ -325,7 +325,7 @@ def followed(array: Any, steps: Sequence[Any]) -> Any:
     return array
 
 
-def own_dependent(run: Run, obj: Any) -> Dependent:
+def own_dependent(run: Run, obj: Dependent | Array) -> Dependent:
     """Return an array that depends on the inputs and may be written into."""
     if not isinstance(obj, Dependent):
         value = np.array(obj) if run.local else None
@@ -347,7 +347,7 @@ def own_dependent(run: Run, obj: Any) -> Dependent:
     return made
 
 
-def zeros_in(array: Any) -> Any:
+def zeros_in(array: Array) -> Any:
     """Return where an array of two axes or more is zero, as that tells of a matrix; else None."""
     if np.ndim(array) < 2 or np.asarray(array).dtype.kind not in "iufcb":
         return None

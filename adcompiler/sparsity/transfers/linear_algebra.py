@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from adcompiler.runtime.sparse.entries import entries_product, entries_solution
-from adcompiler.sparsity.dependences.index_sets import count
+from adcompiler.sparsity.dependences.index_sets import Array, count
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Relation, combined, dtype_of, has_dependents, is_float, moved, shape_of,
     stretched,
@@ -22,6 +22,7 @@ from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
 from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.stand_ins import of_one_form
 from adcompiler.sparsity.transfers.reductions import groups, reduced
+from adcompiler.runtime.sparse.solving import Factors
 
 FORMATS = ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")
 CLASSES = tuple(getattr(sp, f"{form}_{kind}") for form in FORMATS for kind in ("array", "matrix"))
@@ -33,7 +34,9 @@ def methods(name: str) -> tuple[Any, ...]:
 
 
 @transfer(*methods("__matmul__"), *methods("dot"))
-def sparse_product(run: Run, function: Any, matrix: Any, x: Any, *rest: Any) -> Any:
+def sparse_product(
+    run: Run, function: Callable[..., Any], matrix: Any, x: Dependent, *rest: Any
+) -> Any:
     """A constant sparse matrix times a vector or matrix: what its stored entries connect."""
     if is_unconnected(x):
         return dense(run, function, matrix, x, *rest)
@@ -41,7 +44,7 @@ def sparse_product(run: Run, function: Any, matrix: Any, x: Any, *rest: Any) -> 
 
 
 @transfer(*methods("__rmatmul__"))
-def product_with_sparse(run: Run, function: Any, matrix: Any, x: Any) -> Any:
+def product_with_sparse(run: Run, function: Callable[..., Any], matrix: Any, x: Dependent) -> Any:
     """A vector or matrix times a constant sparse matrix: ``x @ M`` is ``(M.T @ x.T).T``."""
     if is_unconnected(x):
         return dense(run, function, matrix, x)
@@ -50,7 +53,7 @@ def product_with_sparse(run: Run, function: Any, matrix: Any, x: Any) -> Any:
     return run.call(np.transpose, (turned,), {})
 
 
-def is_unconnected(x: Any) -> bool:
+def is_unconnected(x: Dependent) -> bool:
     """Say whether an operand is no array of known shape whose elements can be followed."""
     return not isinstance(x, Dependent) or not x.shape
 
@@ -75,7 +78,8 @@ def connected(run: Run, matrix: Any, x: Any, value: Any) -> Any:
 
 @transfer(entries_product)
 def product_of_entries(
-    run: Run, function: Any, values: Any, rows: Any, columns: Any, shape: Any, x: Any
+    run: Run, function: Callable[..., Any], values: Dependent, rows: Array, columns: Array,
+    shape: Any, x: Dependent
 ) -> Any:
     """A sparse matrix of entries times a vector or matrix: sums of products, one for each entry."""
     args = values, rows, columns, shape, x
@@ -100,7 +104,9 @@ def product_of_entries(
 
 
 @transfer("matrices")
-def matrix_by_matrix(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
+def matrix_by_matrix(
+    run: Run, function: Callable[..., Any], a: Dependent, *rest: Any, **kwargs: Any
+) -> Any:
     """Functions of one matrix, or of each in a stack: all depends on all of the same matrix."""
     (a,) = as_numbers(run, (a,))
     if not isinstance(a, Dependent) or a.shape is None or len(a.shape) < 3:
@@ -118,7 +124,7 @@ def matrix_by_matrix(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any)
     return spread(run, shown, stack, first, second)
 
 
-def spread(run: Run, shown: Any, stack: Any, first: Relation, second: Relation) -> Any:
+def spread(run: Run, shown: Array, stack: Any, first: Relation, second: Relation) -> Any:
     """Return a stack of results of which each depends on what stands at its place."""
     shape, value = np.shape(shown), shown if run.local else None
     if not is_float(dtype_of(shown)):
@@ -136,7 +142,7 @@ def spread(run: Run, shown: Any, stack: Any, first: Relation, second: Relation) 
 
 @transfer(SYSTEM)
 def system(
-    run: Run, what: str, args: Sequence[Any], kwargs: Mapping[str, Any], shown: Any
+    run: Run, what: str, args: Sequence[Dependent | Array], kwargs: Mapping[str, Any], shown: Array
 ) -> Any:
     """Return the solution of a system, or a factor, by what each of its elements comes from.
 
@@ -162,12 +168,12 @@ def system(
 TRIANGULAR = {"trans": 0, "lower": False, "unit_diagonal": False}
 
 
-def named_options(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def named_options(args: Sequence[Dependent | Array], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of ``solve_triangular`` by name."""
     return {**dict(zip(TRIANGULAR, args[2:], strict=False)), **kwargs}
 
 
-def composed(run: Run, shown: Any, first: Any, is_curved: bool = True) -> Any:
+def composed(run: Run, shown: Array, first: Dependent, is_curved: bool = True) -> Any:
     """Return a result with the dependences of a value that was put together, itself not known."""
     relation = first.first if isinstance(first, Dependent) else NOTHING
     second = first.second if isinstance(first, Dependent) else NOTHING
@@ -177,7 +183,7 @@ def composed(run: Run, shown: Any, first: Any, is_curved: bool = True) -> Any:
     return run.made(np.shape(shown), dtype_of(shown), relation, second, value)
 
 
-def anywhere(run: Run, x: Any) -> Any:
+def anywhere(run: Run, x: Dependent | Array) -> Any:
     """Return an argument as one whose dependences are wanted, and no values."""
     if not isinstance(x, Dependent):
         return np.zeros(np.shape(x))
@@ -195,12 +201,12 @@ def without_values(run: Run) -> Iterator[Run]:
         run.local = local
 
 
-def cumulated(run: Run, x: Any, axis: int) -> Any:
+def cumulated(run: Run, x: Dependent, axis: int) -> Any:
     """Return the running sums of an array along an axis."""
     return run.call(np.cumsum, (x,), {"axis": axis})
 
 
-def solved(run: Run, a: Any, b: Any, shown: Any, as_it_is: bool) -> Any:
+def solved(run: Run, a: Dependent, b: Dependent | Array, shown: Array, as_it_is: bool) -> Any:
     """Return the solution of a system, or of each in a stack: dense in each right-hand side.
 
     Of a matrix that falls into blocks an unknown depends on its own block, if the system is that of
@@ -224,8 +230,8 @@ def solved(run: Run, a: Any, b: Any, shown: Any, as_it_is: bool) -> Any:
 
 @transfer(entries_solution)
 def solved_by_entries(
-    run: Run, function: Any, values: Any, rows: Any, columns: Any, shape: Any, b: Any,
-    trans: str = "N", factors: Any = None,
+    run: Run, function: Callable[..., Any], values: Dependent, rows: Array, columns: Array,
+    shape: Any, b: Dependent | Array, trans: str = "N", factors: Factors | None = None
 ) -> Any:
     """The solution of a system of entries: of one that falls into blocks each by itself."""
     args = values, rows, columns, shape, b, trans, factors
@@ -244,7 +250,9 @@ def solved_by_entries(
 
 
 @transfer("inverse")
-def inverted(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
+def inverted(
+    run: Run, function: Callable[..., Any], a: Dependent, *rest: Any, **kwargs: Any
+) -> Any:
     """The inverse of a matrix: of one that falls into blocks it falls into the same ones."""
     (a,) = as_numbers(run, (a,))
     apart = in_blocks(a, None)
@@ -258,7 +266,9 @@ def inverted(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     return made
 
 
-def solved_triangular(run: Run, a: Any, b: Any, given: Mapping[str, Any], shown: Any) -> Any:
+def solved_triangular(
+    run: Run, a: Dependent, b: Dependent | Array, given: Mapping[str, Any], shown: Array
+) -> Any:
     """Return the solution of a triangular system: of the equations up to its own."""
     if len(shape_of(a)) != 2 or has_dependents(dict(given)):
         return None
@@ -286,7 +296,7 @@ def solved_triangular(run: Run, a: Any, b: Any, given: Mapping[str, Any], shown:
     return composed(run, shown, both)
 
 
-def factor(run: Run, a: Any, lower: bool, shown: Any) -> Any:
+def factor(run: Run, a: Dependent, lower: bool, shown: Array) -> Any:
     """Return a Cholesky factor: ``L[i, j]`` comes from the rows up to i and columns up to j."""
     with without_values(run) as inner:
         triangle = anywhere(run, a)

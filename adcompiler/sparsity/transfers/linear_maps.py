@@ -9,14 +9,14 @@ only if it is zero for these values and not for all, which happens with probabil
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.signatures import signature as signature_of
-from adcompiler.sparsity.dependences.index_sets import count
+from adcompiler.sparsity.dependences.index_sets import Array, count
 from adcompiler.sparsity.dependences.sets import Positions
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Relation, all_sets, combined, dependents_in, dtype_of, end_to_end,
@@ -39,7 +39,7 @@ class Flow(NamedTuple):
     is_linear: bool
 
 
-def linear_groups(function: Any) -> tuple[tuple[str, ...], list[frozenset[str]]]:
+def linear_groups(function: Callable[..., Any]) -> tuple[tuple[str, ...], list[frozenset[str]]]:
     """Return the names of a function's parameters, and the sets of those it is linear in jointly.
 
     A last name that starts with ``*`` is that of all further arguments.
@@ -119,7 +119,7 @@ def flows(
     return found + [probed(run, function, args, kwargs, names, group, size) for group in chosen]
 
 
-def is_generic(name: str, value: Any, groups: Sequence[frozenset[str]]) -> bool:
+def is_generic(name: str, value: Dependent | Array, groups: Sequence[frozenset[str]]) -> bool:
     """Say whether an argument is known, or random values show all that it may do.
 
     They do that where the function is linear in it too. Of others it is not known that they are
@@ -139,7 +139,7 @@ def is_plain(shown: Any) -> bool:
         dtype_of(shown))
 
 
-def numbers_in(shown: Any) -> Any:
+def numbers_in(shown: Array) -> Any:
     """Return all numbers in a result, in order, as one array."""
     if isinstance(shown, (list, tuple)):
         return np.concatenate([np.zeros(0), *map(numbers_in, shown)])
@@ -184,7 +184,7 @@ class Probe:
         """Return an argument with ordinary values in place of those that depend on the inputs."""
         return map_dependents(lambda d: d.value if self.local else stand_in(d, self.rng), value)
 
-    def entries(self, function: Any) -> tuple[Positions, Positions]:
+    def entries(self, function: Callable[..., Any]) -> tuple[Positions, Positions]:
         """Return the nonzeros of the derivative: results, and numbers of all that is given."""
         rows, columns = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         start = 0
@@ -202,7 +202,7 @@ class Probe:
 
 
 def probed(
-    run: Run, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any],
+    run: Run, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any],
     names: Sequence[str], group: frozenset[str], size: int,
 ) -> Flow:
     """Return what flows from the arguments of one group, by the values at unit vectors."""
@@ -221,8 +221,8 @@ def probed(
 
 @transfer(LINEARLY)
 def linearly(
-    run: Run, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], shown: Any,
-    throughout: bool,
+    run: Run, function: Callable[..., Any], args: tuple[Dependent | Array, ...],
+    kwargs: Mapping[str, Any], shown: Array, throughout: bool
 ) -> Any:
     """Return the result of a function that is linear in some arguments, None if it is not."""
     found = flows(run, function, args, kwargs, shown, throughout)

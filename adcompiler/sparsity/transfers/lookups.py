@@ -9,11 +9,12 @@ import numpy as np
 from adcompiler.sparsity.dependences.values import Dependent, combined, dtype_of, has_dependents
 from adcompiler.sparsity.interpreter.run import Run, transfer
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
+from collections.abc import Callable
 
 
 @transfer("select")
 def selected(
-    run: Run, function: Any, condlist: Any, choicelist: Any, default: Any = 0
+    run: Run, function: Callable[..., Any], condlist: Any, choicelist: Any, default: Any = 0
 ) -> Any:
     """``np.select``: for each condition, from the last to the first, a choice of two."""
     found = default
@@ -23,7 +24,9 @@ def selected(
 
 
 @transfer("interp")
-def interpolated(run: Run, function: Any, x: Any, xp: Any, fp: Any, **kwargs: Any) -> Any:
+def interpolated(
+    run: Run, function: Callable[..., Any], x: Dependent, xp: Any, fp: Any, **kwargs: Any
+) -> Any:
     """``np.interp`` in a constant table: piecewise linear, element by element."""
     (x,) = as_numbers(run, (x,))
     if has_dependents((xp, fp, kwargs)):
@@ -35,7 +38,9 @@ def interpolated(run: Run, function: Any, x: Any, xp: Any, fp: Any, **kwargs: An
 
 
 @transfer("bincount")
-def binned(run: Run, function: Any, x: Any, weights: Any = None, minlength: int = 0) -> Any:
+def binned(
+    run: Run, function: Callable[..., Any], x: Dependent, weights: Any = None, minlength: int = 0
+) -> Any:
     """``np.bincount``: each bin depends on the weights that go into it."""
     (weights,) = as_numbers(run, (weights,))
     if not isinstance(weights, Dependent) or weights.shape is None or has_dependents(

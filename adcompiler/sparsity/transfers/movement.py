@@ -13,7 +13,7 @@ import numpy as np
 
 from adcompiler.runtime import own as own_copy
 from adcompiler.runtime.adjoints.shaping import copy_as_laid_out, in_place_of, reshape_view
-from adcompiler.sparsity.dependences.index_sets import cells_of, count
+from adcompiler.sparsity.dependences.index_sets import Array, cells_of, count
 from adcompiler.sparsity.dependences.layouts import (
     is_viewable, lies_in_c_order, note_layout, places_in, refusal,
 )
@@ -28,6 +28,7 @@ from adcompiler.sparsity.interpreter.varying import unknown_like
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
 from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.stand_ins import of_one_form, stand_in
+from collections.abc import Callable
 
 
 transfer(LAYOUT)(note_layout)
@@ -112,8 +113,8 @@ def rearranged(
 
 
 def taken(
-    run: Run, placed: Any, firsts: Relation, seconds: Relation, dtype: Any, value: Any,
-    zeros: Any = None,
+    run: Run, placed: Array, firsts: Relation, seconds: Relation, dtype: Any, value: Array | None,
+    zeros: Array | None = None,
 ) -> Any:
     """Return the values whose elements come from the positions ``placed``, counted from 1.
 
@@ -138,7 +139,7 @@ def taken(
 
 
 @transfer("moves", "roll")
-def moving(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
+def moving(run: Run, function: Callable[..., Any], a: Dependent, *rest: Any, **kwargs: Any) -> Any:
     """A function that moves the elements of its first argument."""
     if has_dependents((rest, kwargs)):
         return unknown_movement(run, function, a, rest, kwargs)
@@ -156,7 +157,7 @@ def in_order_of_memory(rest: tuple[Any, ...], kwargs: Any) -> bool:
 
 
 @transfer(in_place_of)
-def replacing(run: Run, function: Any, new: Any, old: Any) -> Any:
+def replacing(run: Run, function: Callable[..., Any], new: Any, old: Any) -> Any:
     """What an operation in place computes, lying in memory as what was there."""
     if not isinstance(new, Dependent):
         return function(new, new if isinstance(old, Dependent) else old)
@@ -170,7 +171,7 @@ def replacing(run: Run, function: Any, new: Any, old: Any) -> Any:
 
 @transfer(reshape_view)
 def reshaping(
-    run: Run, function: Any, a: Any, where: Any, *shape: Any, order: Any = "C"
+    run: Run, function: Callable[..., Any], a: Dependent, where: bool, *shape: Any, order: Any = "C"
 ) -> Any:
     """A reshape that must be a view."""
     if has_dependents((shape, order)):
@@ -185,13 +186,13 @@ def reshaping(
 
 
 @transfer("moves all")
-def moving_all(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+def moving_all(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A function that moves the elements of all its positional arguments."""
     return rearranged(run, function, args, (), kwargs)
 
 
 @transfer("joins", "append")
-def joining(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+def joining(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A function that joins the arrays in its first argument, or those in the first two."""
     is_append = transfer_of(function) == "append"
     many = 2 if is_append else 1
@@ -226,7 +227,7 @@ def scalars_of(array: Dependent) -> list[Any]:
 
 
 @transfer("array", "copy", own_copy, copy_as_laid_out, copy.copy, copy.deepcopy)
-def copying(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
+def copying(run: Run, function: Callable[..., Any], a: Dependent, *rest: Any, **kwargs: Any) -> Any:
     """A function that makes an array of what it gets."""
     dtype = kwargs.get("dtype", rest[0] if rest and takes_dtype(function) else None)
     if not isinstance(a, Dependent):
@@ -246,12 +247,12 @@ def copying(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     return found
 
 
-def takes_dtype(function: Any) -> bool:
+def takes_dtype(function: Callable[..., Any]) -> bool:
     """Say whether a function makes an array of a dtype that may be its second argument."""
     return transfer_of(function) == "array"
 
 
-def stacked(run: Run, items: Any, dtype: Any = None, ndmin: int = 0) -> Any:
+def stacked(run: Run, items: list[Dependent], dtype: Any = None, ndmin: int = 0) -> Any:
     """Return the array of nested lists of numbers and arrays."""
     value = run.value(np.array, (items,), {"dtype": dtype})
     source = Source(run)
@@ -267,7 +268,9 @@ def stacked(run: Run, items: Any, dtype: Any = None, ndmin: int = 0) -> Any:
 
 
 @transfer("astype")
-def converting(run: Run, function: Any, a: Any, dtype: Any, *rest: Any, **kwargs: Any) -> Any:
+def converting(
+    run: Run, function: Callable[..., Any], a: Dependent, dtype: Any, *rest: Any, **kwargs: Any
+) -> Any:
     """``a.astype(dtype)``: no derivative flows through integers."""
     a.shared = True
     dtype = np.dtype(dtype)
@@ -301,7 +304,7 @@ def filling(
 
 
 @transfer("zeros_like")
-def alike(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
+def alike(run: Run, function: Callable[..., Any], a: Dependent, *rest: Any, **kwargs: Any) -> Any:
     """An array of the shape of another one, filled with a constant."""
     if isinstance(a, Dependent) and a.shape is None:
         return Dependent(None, a.dtype)
@@ -317,7 +320,8 @@ def alike(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
 
 @transfer("pad")
 def padding(
-    run: Run, function: Any, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any
+    run: Run, function: Callable[..., Any], array: Array, pad_width: Any, mode: Any = "constant",
+    **kwargs: Any
 ) -> Any:
     """``np.pad``: modes that repeat elements move them; others combine many."""
     (array,) = as_numbers(run, (array,))
@@ -351,7 +355,7 @@ def inserting(
 
 
 @transfer("take", "picks", "compress")
-def taking(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+def taking(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Functions that pick elements by positions, or by a condition, which may come first."""
     which = 1 if transfer_of(function) == "compress" else 0
     names = ("a", "condition", "arr")
@@ -363,14 +367,14 @@ def taking(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     if has_dependents((others, kwargs)):
         return unknown_movement(run, function, array, others, kwargs)
 
-    def pick(positions: Any) -> Any:
+    def pick(positions: Array) -> Any:
         return function(*others[:which], positions, *others[which:], **kwargs)
 
     return rearranged(run, pick, (array,), (), {}, dtype_of(array))
 
 
 def unknown_movement(
-    run: Run, function: Any, array: Any, others: Any, kwargs: Any
+    run: Run, function: Callable[..., Any], array: Any, others: Any, kwargs: Any
 ) -> Dependent:
     """Return what is known of elements picked by positions that depend on the inputs."""
     first, second = all_sets(dependents_in([array, others, kwargs]))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from adcompiler.sparsity.dependences.index_sets import count
+from adcompiler.sparsity.dependences.index_sets import Array, count
 from adcompiler.sparsity.dependences.values import (
     Dependent, combined, dtype_of, is_float, moved, primal, shape_of, unite,
 )
@@ -18,6 +18,7 @@ from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
 from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.movement import rows_of
 from adcompiler.sparsity.transfers.reductions import total
+from collections.abc import Callable
 
 TERMS = 8
 """Terms of a product that take about as much memory as an entry, before zeros are left out."""
@@ -26,8 +27,8 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def contraction(
-    run: Run, function: Any, call: Any, subscripts: tuple[str, ...], operands: tuple[Any, ...],
-    output: str,
+    run: Run, function: Callable[..., Any], call: Any, subscripts: tuple[str, ...],
+    operands: tuple[Any, ...], output: str
 ) -> Any:
     """Return the sum of products of operands over the letters that ``output`` does not have.
 
@@ -87,7 +88,7 @@ def contraction(
     return made
 
 
-def aligned(array: Any, letters: str, order: str, extents: dict[str, int]) -> Any:
+def aligned(array: Array, letters: str, order: str, extents: dict[str, int]) -> Any:
     """Return an array with its axes in the places that letters have in ``order``, stretched."""
     array = np.asarray(array)
     for letter in set(letters):
@@ -103,7 +104,9 @@ def aligned(array: Any, letters: str, order: str, extents: dict[str, int]) -> An
 
 
 @transfer("matmul")
-def matrix_product(run: Run, function: Any, a: Any, b: Any, **kwargs: Any) -> Any:
+def matrix_product(
+    run: Run, function: Callable[..., Any], a: Dependent, b: Dependent, **kwargs: Any
+) -> Any:
     """``a @ b``, stacks of matrices broadcast."""
     for matrix, method, given in ((a, "__matmul__", (a, b)), (b, "__rmatmul__", (b, a))):
         if issparse(matrix):
@@ -129,7 +132,7 @@ def unknown(*operands: Any) -> bool:
 
 
 @transfer("dot")
-def dot(run: Run, function: Any, a: Any, b: Any, out: Any = None) -> Any:
+def dot(run: Run, function: Callable[..., Any], a: Dependent, b: Dependent, out: Any = None) -> Any:
     """``np.dot``: the last axis of a with the last but one of b."""
     a, b = as_numbers(run, (a, b))
     if unknown(a, b):
@@ -146,7 +149,7 @@ def dot(run: Run, function: Any, a: Any, b: Any, out: Any = None) -> Any:
 
 
 @transfer("inner")
-def inner(run: Run, function: Any, a: Any, b: Any) -> Any:
+def inner(run: Run, function: Callable[..., Any], a: Dependent, b: Dependent | Array) -> Any:
     """``np.inner``: over the last axes of both."""
     a, b = as_numbers(run, (a, b))
     if unknown(a, b):
@@ -161,14 +164,16 @@ def inner(run: Run, function: Any, a: Any, b: Any) -> Any:
 
 
 @transfer("vdot")
-def flat_dot(run: Run, function: Any, a: Any, b: Any) -> Any:
+def flat_dot(run: Run, function: Callable[..., Any], a: Dependent, b: Dependent | Array) -> Any:
     """``np.vdot``: of the arrays made flat."""
     a, b = (run.call(np.ravel, (x,), {}) for x in as_numbers(run, (a, b)))
     return inner(run, function, a, b)
 
 
 @transfer("outer")
-def outer(run: Run, function: Any, a: Any, b: Any, out: Any = None) -> Any:
+def outer(
+    run: Run, function: Callable[..., Any], a: Dependent, b: Dependent | Array, out: Any = None
+) -> Any:
     """``np.outer``."""
     a, b = (run.call(np.ravel, (x,), {}) for x in as_numbers(run, (a, b)))
     if unknown(a, b):
@@ -177,13 +182,17 @@ def outer(run: Run, function: Any, a: Any, b: Any, out: Any = None) -> Any:
 
 
 @transfer("vecdot")
-def vector_dots(run: Run, function: Any, a: Any, b: Any, axis: int = -1) -> Any:
+def vector_dots(
+    run: Run, function: Callable[..., Any], a: Dependent, b: Dependent | Array, axis: int = -1
+) -> Any:
     """``np.vecdot``."""
     return total(run, np.sum, run.call(operator.mul, (a, b), {}), axis=axis)
 
 
 @transfer("tensordot")
-def tensor_dot(run: Run, function: Any, a: Any, b: Any, axes: Any = 2) -> Any:
+def tensor_dot(
+    run: Run, function: Callable[..., Any], a: Dependent, b: Dependent | Array, axes: Any = 2
+) -> Any:
     """``np.tensordot``."""
     a, b = as_numbers(run, (a, b))
     if unknown(a, b):
@@ -206,7 +215,7 @@ def tensor_dot(run: Run, function: Any, a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 @transfer("einsum")
-def einsum(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+def einsum(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``np.einsum`` with subscripts written as text."""
     text, *operands = args
     operands = list(as_numbers(run, tuple(operands)))
@@ -236,7 +245,7 @@ def einsum(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 @transfer("multi_dot")
-def chain(run: Run, function: Any, arrays: Any, out: Any = None) -> Any:
+def chain(run: Run, function: Callable[..., Any], arrays: Any, out: Any = None) -> Any:
     """``np.linalg.multi_dot``."""
     found = arrays[0]
     for array in arrays[1:]:
@@ -245,7 +254,7 @@ def chain(run: Run, function: Any, arrays: Any, out: Any = None) -> Any:
 
 
 @transfer("matrix_power")
-def matrix_power(run: Run, function: Any, a: Any, n: Any) -> Any:
+def matrix_power(run: Run, function: Callable[..., Any], a: Dependent, n: int) -> Any:
     """Powers of matrices: of exponent 0 constant, 1 the matrix itself."""
     if n == 1:
         return run.call(np.copy, (a,), {})
@@ -258,7 +267,7 @@ def matrix_power(run: Run, function: Any, a: Any, n: Any) -> Any:
 
 
 @transfer("kron")
-def kronecker(run: Run, function: Any, a: Any, b: Any) -> Any:
+def kronecker(run: Run, function: Callable[..., Any], a: Dependent, b: Dependent | Array) -> Any:
     """``np.kron``, by an outer product whose axes are put together."""
     a, b = as_numbers(run, (a, b))
     if unknown(a, b):
@@ -274,7 +283,7 @@ def kronecker(run: Run, function: Any, a: Any, b: Any) -> Any:
 
 @transfer("convolve", "correlate")
 def convolution(
-    run: Run, function: Any, a: Any, v: Any, mode: str | None = None
+    run: Run, function: Callable[..., Any], a: Dependent, v: int, mode: str | None = None
 ) -> Any:
     """``np.convolve`` and ``np.correlate`` of vectors, as sums of products."""
     a, v = as_numbers(run, (a, v))
@@ -314,7 +323,9 @@ def convolution(
 
 
 @transfer("cross")
-def cross(run: Run, function: Any, a: Any, b: Any, *rest: Any, **kwargs: Any) -> Any:
+def cross(
+    run: Run, function: Callable[..., Any], a: Dependent, b: Array, *rest: Any, **kwargs: Any
+) -> Any:
     """Cross products of vectors of three components along the last axis."""
     a, b = as_numbers(run, (a, b))
     if rest or kwargs or unknown(a, b) or not shape_of(a)[-1:] == shape_of(b)[-1:] == (3,):
@@ -326,7 +337,7 @@ def cross(run: Run, function: Any, a: Any, b: Any, *rest: Any, **kwargs: Any) ->
 
 
 @transfer("polyval")
-def polynomial(run: Run, function: Any, p: Any, x: Any) -> Any:
+def polynomial(run: Run, function: Callable[..., Any], p: Any, x: Dependent) -> Any:
     """``np.polyval``, by Horner's rule."""
     rows = rows_of(run, p) if isinstance(p, Dependent) else list(p)
     if not rows:

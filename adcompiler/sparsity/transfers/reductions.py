@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.sparsity.dependences.index_sets import Shape, count
+from adcompiler.sparsity.dependences.index_sets import Array, Shape, count
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Relation, UnknownList, all_sets, combined, dependents_in, dtype_of,
     has_dependents, is_float, masked, moved, shape_of, whole,
@@ -20,9 +20,10 @@ from adcompiler.sparsity.transfers.elementwise import (
 )
 from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.movement import rows_of
+from collections.abc import Callable
 
 
-def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+def normal_axes(axis: int, ndim: int) -> tuple[int, ...]:
     """Return the axes that ``axis`` means, counted from 0."""
     if axis is None:
         return tuple(range(ndim))
@@ -39,7 +40,7 @@ def groups(shape: Shape, axis: Any, keepdims: bool) -> tuple[Shape, Any]:
     return kept if keepdims else dropped, positions
 
 
-def reduced(relation: Relation, shape: Shape, result: Shape, positions: Any) -> Relation:
+def reduced(relation: Relation, shape: Shape, result: Shape, positions: Array) -> Relation:
     """Return the unions of the sets that are reduced to one element."""
     if relation == NOTHING:
         return NOTHING
@@ -51,8 +52,8 @@ def reduced(relation: Relation, shape: Shape, result: Shape, positions: Any) -> 
 
 
 def reduction(
-    run: Run, function: Any, a: Any, axis: Any, keepdims: Any, kind: str,
-    call: tuple[tuple[Any, ...], dict[str, Any]], where: Any = True, keep: Any = None,
+    run: Run, function: Callable[..., Any], a: Any, axis: Any, keepdims: Any, kind: str,
+    call: tuple[tuple[Any, ...], dict[str, Any]], where: Any = True, keep: Array | None = None,
 ) -> Any:
     """Return what a reduction depends on.
 
@@ -87,13 +88,13 @@ def reduction(
 
 
 @functools.lru_cache(maxsize=1024)
-def reduced_dtype(function: Any, dtype: Any) -> Any:
+def reduced_dtype(function: Callable[..., Any], dtype: type) -> Any:
     """Return the dtype of a reduction of an array."""
     with np.errstate(all="ignore"):
         return dtype_of(function(np.ones(2, dtype)))
 
 
-def dense_unless_linear(run: Run, function: Any, call: Any, kind: str) -> Any:
+def dense_unless_linear(run: Run, function: Callable[..., Any], call: Any, kind: str) -> Any:
     """Return what a reduction depends on that is not known element by element."""
     args, kwargs = call
     if kind == "curved" or not any(d.shape is None for d in dependents_in([args, kwargs])):
@@ -106,7 +107,7 @@ def dense_unless_linear(run: Run, function: Any, call: Any, kind: str) -> Any:
 
 @transfer("sum")
 def total(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
-          keepdims: Any = False, initial: Any = None, where: Any = True) -> Any:
+          keepdims: bool = False, initial: Any = None, where: bool = True) -> Any:
     """Sums."""
     named = options(axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     found = reduction(run, function, a, axis, keepdims, "linear", ((a,), named), where)
@@ -115,7 +116,7 @@ def total(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, 
 
 @transfer("mean")
 def mean(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
-         keepdims: Any = False, **rest: Any) -> Any:
+         keepdims: bool = False, **rest: Any) -> Any:
     """Means."""
     named = options(axis=axis, dtype=dtype, keepdims=keepdims, **rest)
     where = rest.get("where", True)
@@ -124,7 +125,7 @@ def mean(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, o
 
 @transfer("max", "min")
 def extreme(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
-            keepdims: Any = False, initial: Any = None, where: Any = True) -> Any:
+            keepdims: bool = False, initial: Any = None, where: bool = True) -> Any:
     """Largest and smallest elements: at a point, those that are equal to the result."""
     named = options(axis=axis, keepdims=keepdims, where=where)
     (a,) = as_numbers(run, (a,))
@@ -142,7 +143,7 @@ def extreme(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
 
 @transfer("ptp")
 def peak_to_peak(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
-                 keepdims: Any = False) -> Any:
+                 keepdims: bool = False) -> Any:
     """``np.ptp``."""
     named = options(axis=axis, keepdims=keepdims)
     return reduction(run, function, a, axis, keepdims, "flat", ((a,), named))
@@ -150,7 +151,7 @@ def peak_to_peak(run: Run, function: Any, a: Any, axis: Any = None, out: Any = N
 
 @transfer("median")
 def median(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
-           overwrite_input: bool = False, keepdims: Any = False) -> Any:
+           overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """Medians: piecewise linear."""
     named = options(axis=axis, keepdims=keepdims)
     return reduction(run, function, a, axis, keepdims, "flat", ((a,), named))
@@ -158,7 +159,7 @@ def median(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
 
 @transfer("var")
 def spread(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
-           ddof: Any = 0, keepdims: Any = False, **rest: Any) -> Any:
+           ddof: Any = 0, keepdims: bool = False, **rest: Any) -> Any:
     """Variances and standard deviations."""
     named = options(axis=axis, dtype=dtype, keepdims=keepdims, ddof=ddof, **rest)
     if rest:
@@ -168,7 +169,7 @@ def spread(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None,
 
 @transfer("prod")
 def product(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
-            keepdims: Any = False, initial: Any = None, where: Any = True) -> Any:
+            keepdims: bool = False, initial: Any = None, where: bool = True) -> Any:
     """Products: linear in each factor, so made of products of two."""
     (a,) = as_numbers(run, (a,))
     named = options(axis=axis, dtype=dtype, keepdims=keepdims, where=where)
@@ -187,7 +188,7 @@ def product(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None
     return found
 
 
-def halved(run: Run, function: Any, rows: Any) -> Any:
+def halved(run: Run, function: Callable[..., Any], rows: Array) -> Any:
     """Return the result of an associative operation on all rows of an array, by halves."""
     size = shape_of(rows)[0]
     while size > 1:
@@ -230,7 +231,8 @@ def running_product(run: Run, function: Any, a: Any, axis: Any = None, dtype: An
 
 
 def scanned(
-    run: Run, function: Any, a: Any, axis: Any, dtype: Any, rest: Any, curved: bool
+    run: Run, function: Callable[..., Any], a: Dependent, axis: int, dtype: type, rest: Any,
+    curved: bool
 ) -> Any:
     """Return what running sums or products depend on."""
     (a,) = as_numbers(run, (a,))
@@ -254,7 +256,7 @@ def scanned(
 
 
 @transfer("sort", "partition")
-def ordered(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
+def ordered(run: Run, function: Callable[..., Any], a: Dependent, *rest: Any, **kwargs: Any) -> Any:
     """Sorted arrays: each element may be any along the axis, at a point those that are equal."""
     (a,) = as_numbers(run, (a,))
     named = dict(kwargs)
@@ -267,7 +269,7 @@ def ordered(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     return mixed(run, a, shape, 0 if axis is None else axis, value)
 
 
-def mixed(run: Run, a: Dependent, shape: Shape, axis: int, value: Any) -> Any:
+def mixed(run: Run, a: Dependent, shape: Shape, axis: int, value: Array) -> Any:
     """Return an array each element of which may be any one of ``a`` along an axis."""
     lines = np.moveaxis(np.arange(count(shape)).reshape(shape), axis, -1)
     extent = lines.shape[-1]
@@ -284,7 +286,7 @@ def mixed(run: Run, a: Dependent, shape: Shape, axis: int, value: Any) -> Any:
 
 
 @transfer("sorted")
-def ordered_list(run: Run, function: Any, items: Any, **kwargs: Any) -> Any:
+def ordered_list(run: Run, function: Callable[..., Any], items: Array, **kwargs: Any) -> Any:
     """A sorted list of values: any of them may be anywhere."""
     if isinstance(items, UnknownList):
         return items
@@ -300,7 +302,7 @@ def ordered_list(run: Run, function: Any, items: Any, **kwargs: Any) -> Any:
 
 
 @transfer("diff")
-def differences(run: Run, function: Any, a: Any, n: int = 1, axis: int = -1,
+def differences(run: Run, function: Callable[..., Any], a: Dependent, n: int = 1, axis: int = -1,
                 prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
     """``np.diff``, by slices."""
     (a,) = as_numbers(run, (a,))
@@ -323,7 +325,9 @@ def differences(run: Run, function: Any, a: Any, n: int = 1, axis: int = -1,
 
 
 @transfer("ediff1d")
-def differences_flat(run: Run, function: Any, ary: Any, *rest: Any, **kwargs: Any) -> Any:
+def differences_flat(
+    run: Run, function: Callable[..., Any], ary: Any, *rest: Any, **kwargs: Any
+) -> Any:
     """``np.ediff1d``."""
     if rest or kwargs:
         return dense(run, function, ary, *rest, **kwargs)
@@ -367,7 +371,7 @@ def gradient(run: Run, function: Any, f: Any, *varargs: Any, axis: Any = None,
 
 
 @transfer("norm")
-def norm(run: Run, function: Any, x: Any, *given: Any, **kwargs: Any) -> Any:
+def norm(run: Run, function: Callable[..., Any], x: Dependent, *given: Any, **kwargs: Any) -> Any:
     """Norms: those of order 1 and infinity are piecewise linear."""
     (x,) = as_numbers(run, (x,))
     defaults: tuple[Any, ...] = (None, None, False)
@@ -387,7 +391,7 @@ def norm(run: Run, function: Any, x: Any, *given: Any, **kwargs: Any) -> Any:
 
 
 @transfer("trace", "trace of each")
-def trace(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
+def trace(run: Run, function: Callable[..., Any], a: Dependent, *rest: Any, **kwargs: Any) -> Any:
     """Traces: sums of diagonals, of the first axes or, of each matrix in a stack, the last."""
     diagonal = np.diagonal if transfer_of(function) == "trace" else np.linalg.diagonal
     return total(run, np.sum, run.call(diagonal, (a, *rest), kwargs), axis=-1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.external import call_external
-from adcompiler.sparsity.dependences.index_sets import count
+from adcompiler.sparsity.dependences.index_sets import Array, count
 from adcompiler.sparsity.dependences.values import (
     Dependent, combined, dependents_in, dtype_of, is_float, moved, shape_of, unite,
 )
@@ -19,7 +19,8 @@ from adcompiler.sparsity.interpreter.run import STATED, Refusal, Run, transfer
 
 @transfer(STATED)
 def stated(
-    run: Run, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], shown: Any
+    run: Run, function: Callable[..., Any], args: tuple[Dependent | Array, ...],
+    kwargs: Mapping[str, Any], shown: Array
 ) -> Any:
     """Return the result of a call by the pattern that is stated of its function.
 

@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,11 @@ from adcompiler.sparsity.transfers.elementwise import (
 from adcompiler.sparsity.transfers.indexing import writable
 from adcompiler.sparsity.transfers.movement import rows_of
 from adcompiler.sparsity.transfers.reductions import extreme, total
+from collections.abc import Callable
+from types import ModuleType
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.index_sets import Array
 
 STRUCTURAL.update((
     len, zip, enumerate, reversed, list, tuple, dict, iter, next, range, isinstance, issubclass,
@@ -54,7 +59,7 @@ STRUCTURAL.update((
 ALWAYS.update((append, drop_last, put_entry, note_value, store_global, read_global))
 
 
-def nothing(run: Run, function: Any, *args: Any, **kwargs: Any) -> None:
+def nothing(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """A check of values, which raises or does nothing."""
 
 
@@ -62,7 +67,7 @@ transfer(*CHECKS, give_back)(nothing)
 
 
 @transfer(check_rebinds)
-def rebound(run: Run, function: Any, value: Any, sign: str, place: str) -> None:
+def rebound(run: Run, function: Callable[..., Any], value: Array, sign: str, place: str) -> None:
     """The check of ``value op= y`` that it makes a new value: it would write into an array."""
     number = value.shape == () if isinstance(value, Dependent) else isinstance(
         value, (np.generic, int, float, complex, str, tuple, bytes))
@@ -74,7 +79,7 @@ def rebound(run: Run, function: Any, value: Any, sign: str, place: str) -> None:
 
 
 @transfer(append)
-def appended(run: Run, function: Any, items: Any, value: Any) -> Any:
+def appended(run: Run, function: Callable[..., Any], items: Any, value: Any) -> Any:
     """A list with one item more."""
     if isinstance(items, UnknownList):
         return UnknownList(join(items.item, value))
@@ -84,7 +89,7 @@ def appended(run: Run, function: Any, items: Any, value: Any) -> Any:
 
 
 @transfer(drop_last)
-def shortened(run: Run, function: Any, items: Any) -> Any:
+def shortened(run: Run, function: Callable[..., Any], items: Any) -> Any:
     """A list without its last item."""
     if isinstance(items, UnknownList):
         return items
@@ -94,26 +99,28 @@ def shortened(run: Run, function: Any, items: Any) -> Any:
 
 
 @transfer(put_entry)
-def with_entry(run: Run, function: Any, table: Any, key: Any, old: Any) -> Any:
+def with_entry(run: Run, function: Callable[..., Any], table: Any, key: Any, old: Any) -> Any:
     """A dict with one entry changed."""
     return put_entry(writable(run, table), key, old)
 
 
 @transfer(choose)
-def chosen(run: Run, function: Any, condition: Any, a: Any, b: Any) -> Any:
+def chosen(
+    run: Run, function: Any, condition: Dependent | bool, a: Dependent, b: Dependent | Array
+) -> Any:
     """One of two values."""
     known = truth(run, condition)
     return join(a, b) if known is None else a if known else b
 
 
 @transfer(note_value)
-def noted(run: Run, function: Any, place: Any, value: Any) -> None:
+def noted(run: Run, function: Callable[..., Any], place: Any, value: Array) -> None:
     """The value of a variable, noted for handlers."""
     note(run, place, value)
 
 
 @transfer(store_global)
-def stored(run: Run, function: Any, owner: Any, name: str, value: Any) -> None:
+def stored(run: Run, function: Any, owner: ModuleType, name: str, value: Any) -> None:
     """An assignment to a global variable, of which only this run takes note."""
     if run.owned is not None and not run.local:
         raise Refusal(
@@ -124,14 +131,14 @@ def stored(run: Run, function: Any, owner: Any, name: str, value: Any) -> None:
 
 
 @transfer(read_global)
-def global_value(run: Run, function: Any, owner: Any, name: str) -> Any:
+def global_value(run: Run, function: Callable[..., Any], owner: ModuleType, name: str) -> Any:
     """The present value of a global variable."""
     table = owner if isinstance(owner, dict) else vars(owner)
     return run.stored.get((id(table), name), table.get(name))
 
 
 @transfer("len")
-def length(run: Run, function: Any, x: Any) -> Any:
+def length(run: Run, function: Callable[..., Any], x: Dependent) -> Any:
     """The number of items."""
     if isinstance(x, UnknownList):
         return Dependent((), int)
@@ -155,7 +162,7 @@ def metadata(run: Run, function: Any, x: Any, axis: Any = None) -> Any:
 
 
 @transfer(list, tuple)
-def listed(run: Run, function: Any, x: Any) -> Any:
+def listed(run: Run, function: Callable[..., Any], x: Dependent) -> Any:
     """The items of an array, or of a container."""
     if isinstance(x, Dependent) and x.shape is None:
         return UnknownList(x)
@@ -166,7 +173,7 @@ def listed(run: Run, function: Any, x: Any) -> Any:
 
 
 @transfer(unpack)
-def unpacked(run: Run, function: Any, value: Any, *rest: Any) -> Any:
+def unpacked(run: Run, function: Callable[..., Any], value: Array, *rest: Any) -> Any:
     """The values that unpacking assigns."""
     return unpack(rows_of(run, value) if isinstance(value, Dependent) else value, *rest)
 
@@ -174,7 +181,7 @@ def unpacked(run: Run, function: Any, value: Any, *rest: Any) -> Any:
 @transfer("iter", zip, enumerate, reversed, map, filter, itertools.chain, itertools.product,
           itertools.islice, itertools.repeat, itertools.combinations, itertools.permutations,
           itertools.pairwise, itertools.cycle, itertools.zip_longest, itertools.accumulate)
-def iterated(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+def iterated(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Functions that iterate over what they get."""
     if function in (map, filter, itertools.accumulate):
         raise Refusal(f"{function.__name__}() of values that depend on the inputs",
@@ -187,7 +194,7 @@ def iterated(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     return function(*first, **kwargs)
 
 
-def iterated_unknown(run: Run, function: Any, args: Any) -> Any:
+def iterated_unknown(run: Run, function: Callable[..., Any], args: Any) -> Any:
     """Functions that iterate over lists of unknown lengths."""
     items = [a.item if isinstance(a, UnknownList) else join_all(
         rows_of(run, a) if isinstance(a, Dependent) else a) for a in args]
@@ -202,7 +209,7 @@ def iterated_unknown(run: Run, function: Any, args: Any) -> Any:
 
 
 @transfer("isinstance")
-def is_instance(run: Run, function: Any, x: Any, classes: Any) -> Any:
+def is_instance(run: Run, function: Callable[..., Any], x: Dependent, classes: Any) -> Any:
     """Whether a value is of a class, by its dtype and shape."""
     if not isinstance(x, Dependent):
         return isinstance(x, classes)
@@ -212,7 +219,7 @@ def is_instance(run: Run, function: Any, x: Any, classes: Any) -> Any:
 
 
 @transfer("is")
-def identical(run: Run, function: Any, a: Any, b: Any) -> Any:
+def identical(run: Run, function: Callable[..., Any], a: Dependent, b: Dependent | Array) -> Any:
     """Whether two values are one object: a number is none of the constants."""
     if isinstance(a, Either) or isinstance(b, Either):
         return Dependent((), bool)
@@ -220,18 +227,18 @@ def identical(run: Run, function: Any, a: Any, b: Any) -> Any:
 
 
 @transfer(slice)
-def sliced(run: Run, function: Any, *args: Any) -> Any:
+def sliced(run: Run, function: Callable[..., Any], *args: Any) -> Any:
     """A slice."""
     return slice(*args)
 
 
 @transfer("print")
-def printed(run: Run, function: Any, *args: Any, **kwargs: Any) -> None:
+def printed(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """Printing: what depends on the inputs is not printed."""
 
 
 @transfer(float, int, complex, bool)
-def converted(run: Run, function: Any, x: Any, *rest: Any) -> Any:
+def converted(run: Run, function: type, x: Dependent, *rest: Any) -> Any:
     """Conversions of numbers."""
     if function in (int, bool):
         value = run.value(function, (x, *rest), {})
@@ -248,7 +255,7 @@ def converted(run: Run, function: Any, x: Any, *rest: Any) -> Any:
 
 
 @transfer("sum of items")
-def summed(run: Run, function: Any, items: Any, start: Any = 0) -> Any:
+def summed(run: Run, function: Callable[..., Any], items: Array, start: int = 0) -> Any:
     """Sums of items, one after the other."""
     if isinstance(items, UnknownList):
         return join(start, run.call(operator.add, (start, items.item), {}))
@@ -260,7 +267,7 @@ def summed(run: Run, function: Any, items: Any, start: Any = 0) -> Any:
 
 
 @transfer("prod of items")
-def multiplied(run: Run, function: Any, items: Any, start: Any = 1) -> Any:
+def multiplied(run: Run, function: Callable[..., Any], items: Array, start: int = 1) -> Any:
     """Products of items, one after the other."""
     rows = rows_of(run, items) if isinstance(items, Dependent) else list(items)
     if rows and isinstance(start, int) and start == 1:
@@ -269,7 +276,7 @@ def multiplied(run: Run, function: Any, items: Any, start: Any = 1) -> Any:
 
 
 @transfer("max of items", "min of items")
-def largest(run: Run, function: Any, *items: Any, **kwargs: Any) -> Any:
+def largest(run: Run, function: Callable[..., Any], *items: Any, **kwargs: Any) -> Any:
     """Largest and smallest of items: at a point those that are equal to the result."""
     is_max = transfer_of(function) == "max of items"
     if kwargs.keys() - {"default"}:
@@ -288,7 +295,7 @@ def largest(run: Run, function: Any, *items: Any, **kwargs: Any) -> Any:
     return functools.reduce(lambda a, b: run.call(pick, (a, b), {}), items)
 
 
-def largest_by(run: Run, function: Any, items: Any, kwargs: Any) -> Any:
+def largest_by(run: Run, function: Callable[..., Any], items: Any, kwargs: Any) -> Any:
     """Return what is known of the largest item by a key."""
     if len(items) == 1:
         items = rows_of(run, items[0]) if isinstance(items[0], Dependent) else list(items[0])
@@ -299,14 +306,14 @@ def largest_by(run: Run, function: Any, items: Any, kwargs: Any) -> Any:
 
 
 @transfer("hypot")
-def hypotenuse(run: Run, function: Any, *items: Any) -> Any:
+def hypotenuse(run: Run, function: Callable[..., Any], *items: Any) -> Any:
     """``math.hypot`` of any number of arguments."""
     letters = "s" * len(items) + "c" if len(items) > 1 else "s"
     return applied(run, function, items, of_letters(letters))
 
 
 @transfer("dist")
-def distance(run: Run, function: Any, p: Any, q: Any) -> Any:
+def distance(run: Run, function: Callable[..., Any], p: Any, q: Any) -> Any:
     """``math.dist``: of the differences."""
     rows = [rows_of(run, x) if isinstance(x, Dependent) else list(x) for x in (p, q)]
     parts = [run.call(operator.sub, pair, {}) for pair in zip(*rows, strict=True)]
@@ -314,13 +321,15 @@ def distance(run: Run, function: Any, p: Any, q: Any) -> Any:
 
 
 @transfer("log")
-def logarithm(run: Run, function: Any, x: Any, *base: Any) -> Any:
+def logarithm(run: Run, function: Callable[..., Any], x: Dependent, *base: Any) -> Any:
     """``math.log`` with or without a base."""
     return applied(run, function, (x, *base), of_letters("ssc" if base else "s"))
 
 
 @transfer("mean of items")
-def statistics_mean(run: Run, function: Any, data: Any, *rest: Any, **kwargs: Any) -> Any:
+def statistics_mean(
+    run: Run, function: Callable[..., Any], data: Any, *rest: Any, **kwargs: Any
+) -> Any:
     """Means of lists."""
     if rest or kwargs:
         return dense(run, function, data, *rest, **kwargs)
@@ -332,7 +341,7 @@ def statistics_mean(run: Run, function: Any, data: Any, *rest: Any, **kwargs: An
 
 
 @transfer("add", "mul", "concat", "contains", "equal", "compare")
-def on_containers(run: Run, function: Any, *args: Any) -> Any:
+def on_containers(run: Run, function: Callable[..., Any], *args: Any) -> Any:
     """Operators: of containers Python's own, of numbers those of their rules."""
     kind = transfer_of(function)
     if any(isinstance(a, UnknownList) for a in args):
@@ -357,18 +366,18 @@ def on_containers(run: Run, function: Any, *args: Any) -> Any:
     return compared(run, function, *args)
 
 
-def is_sequence(value: Any) -> bool:
+def is_sequence(value: Array) -> bool:
     """Say whether a value is a list, a tuple or text, which a number repeats."""
     return isinstance(value, (list, tuple, str))
 
 
-def is_count(value: Any) -> bool:
+def is_count(value: Array) -> bool:
     """Say whether a value is an integer that depends on the inputs."""
     return isinstance(value, Dependent) and value.shape == () and np.dtype(value.dtype).kind in (
         "iub")
 
 
-def compared(run: Run, function: Any, *args: Any) -> Any:
+def compared(run: Run, function: Callable[..., Any], *args: Any) -> Any:
     """Comparisons of values: a bool of which nothing is known."""
     if any(isinstance(a, Either) for a in args):
         return Dependent((), bool)
@@ -378,19 +387,19 @@ def compared(run: Run, function: Any, *args: Any) -> Any:
 
 
 @transfer(stop_gradient)
-def stopped(run: Run, function: Any, x: Any) -> Any:
+def stopped(run: Run, function: Callable[..., Any] | None, x: Dependent) -> Any:
     """A value through which no derivative flows."""
     return map_dependents(lambda d: run.made(d.shape, d.dtype, value=d.value), x)
 
 
 @transfer(project, like)
-def projected(run: Run, function: Any, g: Any, x: Any, *rest: Any) -> Any:
+def projected(run: Run, function: Callable[..., Any], g: Any, x: Dependent, *rest: Any) -> Any:
     """A value as it is: what fits it to the kind of another one changes no dependences."""
     return g
 
 
 @transfer(sort_order, place_of_extreme)
-def order(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+def order(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The order of the items of a list."""
     if run.local:
         return run.value(function, args, kwargs)

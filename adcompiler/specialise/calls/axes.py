@@ -19,6 +19,7 @@ from adcompiler.ops.facts import ALONG_ALL, ALONG_ONE, IN_ORDER
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.writer import Writer
+from collections.abc import Callable
 
 REDUCES_OR_SCANS = frozenset({
     "sum", "mean", "average", "max", "min", "ptp", "median", "var", "prod", "cumsum", "cumprod",
@@ -31,8 +32,8 @@ ARRAYS_BESIDE = ("weights", "where", "mean")
 
 
 def with_axis_by_name(
-    s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]
-) -> tuple[list[Any], dict[str, Atom]]:
+    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom]
+) -> tuple[list[Atom], dict[str, Atom]]:
     """Return the arguments of a call with its axis by name, and counted from the first one.
 
     It is left away where what is reduced has no axes; where the rank is not known it stays.
@@ -61,8 +62,8 @@ def counted(axis: Any, ndim: int) -> Any:
 
 
 def without_axis(
-    s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]
-) -> tuple[list[Any], dict[str, Atom]]:
+    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom]
+) -> tuple[list[Atom], dict[str, Atom]]:
     """Return the arguments of a call of a number without its axis, if that is one of it."""
     given = kwargs.get("axis", Const(0) if is_reduce(function) else NONE)
     if not isinstance(given, Const) or given.value is None or not takes_axis(
@@ -78,7 +79,8 @@ OF_ONE = frozenset({"sum", "mean", "max", "min", "prod", "copy"})
 
 
 def is_number_itself(
-    s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom], found: t.Type
+    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
+    found: t.Type
 ) -> bool:
     """Say whether a call, of the type ``found``, gives the number of NumPy's that it is given."""
     return isinstance(found, t.Scalar) and found.exact and found.dtype is not None and (
@@ -96,14 +98,14 @@ def has_axes(type_: t.Type) -> bool:
     return not has_no_axes(type_) and not isinstance(type_, t.Static)
 
 
-def is_reduce(function: Any) -> bool:
+def is_reduce(function: Callable[..., Any]) -> bool:
     """Say whether a function is ``reduce`` of a ufunc, which takes the first axis by default."""
     return isinstance(getattr(function, "__self__", None), np.ufunc) and (
         function.__name__ == "reduce"
     )
 
 
-def place_of_axis(function: Any) -> int | None:
+def place_of_axis(function: Callable[..., Any]) -> int | None:
     """Return the position of ``axis`` in a reduction or scan, 0 if it is by name only.
 
     None stands for any other function.
@@ -118,7 +120,7 @@ def place_of_axis(function: Any) -> int | None:
 
 
 @functools.lru_cache(maxsize=256)
-def place_in_signature(function: Any) -> int | None:
+def place_in_signature(function: Callable[..., Any]) -> int | None:
     """Return the position of the parameter ``axis``, 0 if it is by name only, None without one.
 
     One that is by position only counts as none.
@@ -134,7 +136,7 @@ def place_in_signature(function: Any) -> int | None:
 
 
 @functools.lru_cache(maxsize=1024)
-def takes_axis(function: Any, axis: Any) -> bool:
+def takes_axis(function: Callable[..., Any], axis: Any) -> bool:
     """Say whether a function takes an axis of a number."""
     known = REGISTRY.resolve(function)
     with quiet():

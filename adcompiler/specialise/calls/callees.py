@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from adcompiler.analyses.liveness import live_variables
@@ -309,7 +309,7 @@ def cells_read(s: Writer, function: Function, inputs: list[Atom]) -> list[str]:
 
 def compile_callee(
     s: Writer, callee: Callee, function: Function, bound: list[Atom],
-    captures: tuple[Atom, ...], itself: Atom, scope: Scope | None, identity: Any,
+    captures: tuple[Atom, ...], itself: Atom, scope: Scope | None, identity: Callable[..., Any],
     kept: list[Atom], cells: Mapping[str, Atom],
 ) -> None:
     """Specialise ``function`` on its own, until the type it returns is stable."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -63,7 +62,7 @@ def candidates(
 
 
 def call_one_of(
-    s: Writer, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the call of a function that is one of several; None if it is not known which."""
     known = s.unit.calls.one_of.get(func)

@@ -21,12 +21,13 @@ from adcompiler.runtime.records import is_record_class
 from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.libraries import is_standard
 from adcompiler.specialise.calls.operator_methods import has_text
-from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.objects import (
     NAMESPACE, call_raw, find_raw, held_by, live_class, make_record,
 )
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
+from collections.abc import Callable
 
 CONTEXTS = ("numpy", "contextlib", "warnings")
 """Modules whose classes are not taken apart: a ``with`` goes by the class of its context."""
@@ -36,7 +37,7 @@ WHOLE = ("numpy", "scipy")
 
 
 def construct(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the making of an instance as a record; None if its class does more than that."""
     cls = func.value
@@ -85,7 +86,7 @@ def is_frozen(cls: type) -> bool:
     return bool(getattr(params, "frozen", False)) and is_generated(cls.__setattr__)
 
 
-def is_generated(function: Any) -> bool:
+def is_generated(function: Callable[..., Any]) -> bool:
     """Say whether a method was made by ``dataclass``."""
     code = getattr(function, "__code__", None)
     return code is not None and code.co_filename == "<string>"
@@ -100,7 +101,7 @@ def generated_init(cls: type) -> type | None:
 
 
 def construct_dataclass(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write what the ``__init__`` of a dataclass does, field by field, then ``__post_init__``."""
     cls = func.value
@@ -140,7 +141,7 @@ def construct_dataclass(
 
 
 def run_init(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write an instance without attributes, and what ``__init__`` does with it."""
     init = find_raw(func.value, "__init__")
@@ -221,9 +222,7 @@ def is_copied_by_attributes(cls: type, deep: bool = False) -> bool:
     )
 
 
-def copied_instance(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Any:
+def copied_instance(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """A copy of an instance has the same attributes, unless its class says how to copy it."""
     type_ = s.unit.type(args[0]) if len(args) == 1 else t.UNKNOWN
     if not isinstance(type_, t.Object) or not is_copied_by_attributes(type_.cls):
@@ -233,13 +232,13 @@ def copied_instance(
 
 
 @folds(dataclasses.asdict)
-def fold_asdict(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_asdict(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``dataclasses.asdict`` is a display of copies of the fields."""
     return None if kwargs or len(args) != 1 else copied_fields(s, args[0], True, origin, name)
 
 
 @folds(dataclasses.astuple)
-def fold_astuple(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_astuple(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``dataclasses.astuple`` is a tuple of copies of the fields."""
     return None if kwargs or len(args) != 1 else copied_fields(s, args[0], False, origin, name)
 
@@ -273,9 +272,7 @@ def copied_fields(
 
 
 @folds(dataclasses.replace)
-def fold_replace(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Any:
+def fold_replace(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``dataclasses.replace`` calls the class with the fields that are not replaced."""
     type_ = s.unit.type(args[0]) if len(args) == 1 else t.UNKNOWN
     if not isinstance(type_, t.Object) or not dataclasses.is_dataclass(type_.cls):

@@ -17,11 +17,12 @@ from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.signatures import signature as signature_of
 from adcompiler.structs import dataclass
 from adcompiler.typed.values import simple
+from collections.abc import Callable
 
 
 def without_defaults(
-    function: Any, args: list[Any], kwargs: dict[str, Atom]
-) -> tuple[list[Any], dict[str, Atom]]:
+    function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom]
+) -> tuple[list[Atom], dict[str, Atom]]:
     """Return call arguments without those that only repeat the function's defaults."""
     if has_partials(function):
         return args, kwargs
@@ -40,8 +41,8 @@ def without_defaults(
 
 
 def by_name(
-    function: Any, args: list[Any], kwargs: dict[str, Atom]
-) -> tuple[list[Any], dict[str, Atom]]:
+    function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom]
+) -> tuple[list[Atom], dict[str, Atom]]:
     """Return call arguments with those by name that follow a None which says no more than nothing.
 
     ``np.sum(x, 0, None, None, True)`` is ``np.sum(x, 0, keepdims=True)``. Methods of arrays take
@@ -62,14 +63,14 @@ def by_name(
     return args, kwargs
 
 
-def has_partials(function: Any) -> bool:
+def has_partials(function: Callable[..., Any]) -> bool:
     """Say whether a function of Python has a rule of partial derivatives, one for each argument."""
     return isinstance(function, FunctionType) and REGISTRY.facts(function).elementwise is True
 
 
 def in_order(
-    function: Any, args: list[Any], kwargs: dict[str, Atom]
-) -> tuple[list[Any], dict[str, Atom]]:
+    function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom]
+) -> tuple[list[Atom], dict[str, Atom]]:
     """Return the arguments of a function of Python by position, as partial derivatives take them.
 
     They stay as they are where the function does not take them.
@@ -90,7 +91,7 @@ def in_order(
 
 
 @functools.lru_cache(maxsize=4096)
-def named_freely(function: Any, names: tuple[str, ...]) -> bool:
+def named_freely(function: Callable[..., Any], names: tuple[str, ...]) -> bool:
     """Say whether parameters may be given by name as well as by position."""
     parameters = signature_of(function).parameters
     return all(parameters[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for name in names)
@@ -120,7 +121,7 @@ STARTS = {"sum": 0, "prod": 1}
 """What reductions of these transfers start from, if nothing is said."""
 
 
-def meanings(function: Any, defaults: dict[str, Any]) -> dict[str, Any]:
+def meanings(function: Callable[..., Any], defaults: dict[str, Any]) -> dict[str, Any]:
     """Return values that mean the same as a default that stands for "not given"."""
     known = {**NOT_GIVEN, "initial": STARTS.get(REGISTRY.facts(function).transfer or "", UNSET)}
     return {
@@ -130,7 +131,7 @@ def meanings(function: Any, defaults: dict[str, Any]) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=4096)
-def default_values(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+def default_values(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
     """Return the names of a function's positional parameters, and defaults by name.
 
     A parameter without a default has ``inspect.Parameter.empty``.

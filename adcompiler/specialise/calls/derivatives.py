@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from adcompiler.ir import types as t
@@ -14,7 +14,7 @@ from adcompiler.typed.derivatives import (
 
 
 def make_derivative(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write ``grad(f, ...)``, or the whole of ``vjp(f, x, ...)``."""
     mode = MAKERS[func.value]
@@ -32,7 +32,7 @@ def make_derivative(
 
 
 def at_once(
-    s: Writer, mode: str, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, mode: str, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write ``vjp(f, x, ...)``, or another derivative whose maker gets the arguments as well."""
     if not args or isinstance(args[0], Star):
@@ -56,7 +56,7 @@ def at_once(
 
 
 def push_forward(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write ``jvp(f, primals, tangents)``: the pushforward, with tangents after the primals."""
     given = dict(zip(("function", "primals", "tangents"), args, strict=False)) | kwargs
@@ -91,7 +91,7 @@ def items_of(s: Writer, atom: Atom, origin: Origin) -> tuple[Atom, ...] | None:
 
 
 def call_made(
-    s: Writer, made: Call, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, made: Call, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a call of what ``grad(f, ...)`` returned; of ``grad(argnums=...)`` that is ``grad``."""
     assert isinstance(made.func, Const)
@@ -106,7 +106,7 @@ def call_made(
 
 
 def options_of(
-    s: Writer, mode: str, args: list[Any], kwargs: dict[str, Atom]
+    s: Writer, mode: str, args: list[Atom], kwargs: dict[str, Atom]
 ) -> Wanted | None:
     """Return what ``grad(f, argnums, has_aux=...)`` asks for, None if compiling does not tell."""
     options = {  # what a terminal shows is for calls from outside
@@ -154,7 +154,7 @@ def refuse_options(s: Writer, origin: Origin) -> Atom:
 
 
 def call_derivative(
-    s: Writer, wanted: Wanted, function: Atom, args: list[Any], kwargs: dict[str, Atom],
+    s: Writer, wanted: Wanted, function: Atom, args: list[Atom], kwargs: dict[str, Atom],
     origin: Origin, name: str, tangents: Sequence[Atom] = (),
 ) -> Atom:
     """Write the derivative of ``function`` at the arguments: its emitted code, opened."""
@@ -202,7 +202,7 @@ def primal_of(made: Call) -> Atom | None:
     return dict(made.kwargs).get("function") or (unstar(made.args[0]) if made.args else None)
 
 
-def refuse_inside(s: Writer, function: Any, origin: Origin) -> Atom:
+def refuse_inside(s: Writer, function: Callable[..., Any], origin: Origin) -> Atom:
     """Report a derivative that is for calls from outside only."""
     return s.reject(
         origin, f"{function.__name__}() inside of a function that is compiled",

@@ -15,7 +15,9 @@ from adcompiler.frontend.iterators import dict_of_mapping
 from adcompiler.frontend.replacements import replacement_of
 from adcompiler.frontend.state import Recipe
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star, unstar
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star, arguments, unstar,
+)
 from adcompiler.ops.basics import GIVES_VALUE
 from adcompiler.ops.facts import HOLDS, Facts, Shares
 from adcompiler.ops.homes import root_module
@@ -137,19 +139,19 @@ def call(
 
 def frozen_method(
     s: Writer, obj: Atom, method: str, origin: Origin
-) -> tuple[Atom, list[Any], dict[str, Atom]] | None:
+) -> tuple[Atom, list[Atom], dict[str, Atom]] | None:
     """Return what a method of ``norm(loc, scale)``, a frozen distribution, calls, and with what.
 
     It calls the method of that name of ``norm``, and gives it the arguments after the first one.
     None where ``obj`` is nothing of the kind, or no rule covers the method.
     """
     match s.unit.definition(obj):
-        case Call(Const(value), first, keywords) if not isinstance(value, type) and (
+        case Call(Const(value), _, keywords) as made if not isinstance(value, type) and (
             hasattr(value, method) and REGISTRY.has_methods(value)
         ):
             if REGISTRY.has_rules(getattr(value, method)):
                 named = {key: atom for key, atom in keywords if key}
-                return s.attribute(Const(value), method, origin), list(first), named
+                return s.attribute(Const(value), method, origin), arguments(made), named
     return None
 
 

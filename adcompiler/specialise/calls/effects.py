@@ -7,7 +7,7 @@ to use; a call that changes one behind its back would make gradients silently wr
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ SCOPE_READERS: frozenset[Any] = frozenset({
 
 
 def refused(
-    s: Writer, function: Any, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin,
+    s: Writer, function: Any, args: list[Atom], kwargs: Mapping[str, Atom], origin: Origin,
     shown: str,
 ) -> bool:
     """Report a call that must not be compiled because of what else it does; say whether it is."""
@@ -57,7 +57,7 @@ def refused(
     return True
 
 
-def is_ufunc_at(function: Any) -> bool:
+def is_ufunc_at(function: Callable[..., Any]) -> bool:
     """Say whether ``function`` is ``np.add.at`` or its like."""
     return (
         getattr(function, "__name__", "") == "at"
@@ -65,7 +65,7 @@ def is_ufunc_at(function: Any) -> bool:
     )
 
 
-def without_overwriting(function: Any, kwargs: dict[str, Atom]) -> dict[str, Atom]:
+def without_overwriting(function: Callable[..., Any], kwargs: dict[str, Atom]) -> dict[str, Atom]:
     """Return the keyword arguments of a call without leave to destroy the contents of others.
 
     SciPy's ``overwrite_x=True``, NumPy's ``overwrite_input=True`` and their like save memory; the
@@ -82,7 +82,7 @@ def without_overwriting(function: Any, kwargs: dict[str, Atom]) -> dict[str, Ato
     }
 
 
-def _among(function: Any, functions: frozenset[Any]) -> bool:
+def _among(function: Callable[..., Any], functions: frozenset[Any]) -> bool:
     try:
         return function in functions
     except TypeError:

@@ -35,7 +35,7 @@ from adcompiler.typed.unit import Unit
 
 
 def call_replacement(
-    s: Writer, rule: Rule, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, rule: Rule, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a call of a function in whose place other code is compiled."""
     definition: Any = rule.definition

@@ -33,7 +33,7 @@ KEEPING = ("numpy.", "scipy.")
 
 
 def call_kept(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the call of a function under a cache; None where it is not known what is under it."""
     known = kept_answer(func.value, args, kwargs)

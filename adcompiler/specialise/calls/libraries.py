@@ -8,7 +8,7 @@ import os
 import sys
 import types as python_types
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from adcompiler.runtime import add_at, append, drop_last, entry, put_entry
 OWN = ("adcompiler", "adcompiler_rules")
 
 
-def is_library(function: Any) -> bool:
+def is_library(function: Callable[..., Any]) -> bool:
     """Say whether a Python function belongs to the standard library or an installed package."""
     # What this package has code compiled as is the program's, wherever the package is installed.
     if (getattr(function, "__module__", None) or "").partition(".")[0] in OWN:
@@ -43,12 +43,12 @@ def call_of_package(sites: Sequence[Origin]) -> Origin | None:
     return next((site for site in reversed(sites) if not is_of_package(site.file)), None)
 
 
-def is_standard(function: Any) -> bool:
+def is_standard(function: Callable[..., Any]) -> bool:
     """Say whether a Python function belongs to the standard library."""
     return is_library(function) and not is_within(function, installed())
 
 
-def works_on_programs(function: Any) -> bool:
+def works_on_programs(function: Callable[..., Any]) -> bool:
     """Say whether a Python function of the standard library deals with programs, text or files."""
     module = str(getattr(function, "__module__", None)).partition(".")[0]
     return module in PROGRAMS_AND_TEXT and is_standard(function)
@@ -60,7 +60,7 @@ def is_within(function: Any, places: tuple[str, ...]) -> bool:
     return name.startswith(places)
 
 
-def may_be_tried(function: Any, args: tuple[Any, ...]) -> bool:
+def may_be_tried(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
     """Say whether a function may be called on stand-ins: one of an installed package.
 
     The user's own functions never run when compiling, nor do those of the standard library, many
@@ -135,7 +135,7 @@ def is_runtime(value: Any) -> bool:
     return is_emitted_home(module) and module not in SUBSTITUTES
 
 
-def is_compiled(value: Any) -> bool:
+def is_compiled(value: Callable[..., Any]) -> bool:
     """Say whether the source of a runtime function is compiled, for its own derivative.
 
     These are functions that write into what they are given, and adjoints that have no rule.
@@ -156,7 +156,7 @@ def makes_sparse_or_spline(cls: type) -> bool:
     return str(cls.__module__).startswith(("scipy.interpolate.", "scipy.sparse."))
 
 
-def stays_whole(function: Any) -> bool:
+def stays_whole(function: Callable[..., Any]) -> bool:
     """Say whether a function works on sparse arrays or splines, by code that is not followed."""
     module, name = str(getattr(function, "__module__", "")), function.__qualname__
     if module.startswith("scipy.interpolate."):

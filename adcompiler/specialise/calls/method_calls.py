@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MethodDescriptorType
 from typing import Any
 
@@ -55,7 +55,7 @@ BUILTIN_METHODS = frozenset(
 
 
 def call_method(
-    s: Writer, func: Atom, obj: Atom, method: str, type_: t.Type, args: list[Any],
+    s: Writer, func: Atom, obj: Atom, method: str, type_: t.Type, args: list[Atom],
     kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write the call of a method of a value that is not known when compiling."""
@@ -97,7 +97,7 @@ def call_method(
 
 
 def call_descriptor(
-    s: Writer, func: Atom, obj: Atom, descriptor: Any, method: str, args: list[Any],
+    s: Writer, func: Atom, obj: Atom, descriptor: Callable[..., Any], method: str, args: list[Atom],
     kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write the call of a method that the class of a value has."""
@@ -122,8 +122,8 @@ def call_descriptor(
 
 
 def call_numeric_method(
-    s: Writer, obj: Atom, function: Any, args: list[Any], kwargs: dict[str, Atom], origin: Origin,
-    name: str,
+    s: Writer, obj: Atom, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
+    origin: Origin, name: str
 ) -> Atom:
     """Write the method of an array or number as the call of the function that its class has.
 
@@ -138,7 +138,7 @@ def call_numeric_method(
     return refuse_method(s, s.unit.type(obj), function.__name__, origin)
 
 
-def in_one_tuple(s: Writer, method: Any, args: list[Any], origin: Origin) -> list[Any]:
+def in_one_tuple(s: Writer, method: Any, args: list[Atom], origin: Origin) -> list[Any]:
     """Return the arguments of a method, with lengths or axes given one by one in a tuple."""
     if len(args) < 3 or not isinstance(method, MethodDescriptorType) or (
         REGISTRY.facts(method).means not in ONE_BY_ONE
@@ -148,7 +148,7 @@ def in_one_tuple(s: Writer, method: Any, args: list[Any], origin: Origin) -> lis
 
 
 def call_tuple_method(
-    s: Writer, obj: Atom, owner: t.Tuple, method: str, args: list[Any], kwargs: dict[str, Atom],
+    s: Writer, obj: Atom, owner: t.Tuple, method: str, args: list[Atom], kwargs: dict[str, Atom],
     origin: Origin, name: str,
 ) -> Atom | None:
     """Write the call of a method that a class of tuples has of its own; None if it has not."""
@@ -161,7 +161,7 @@ def call_tuple_method(
 
 
 def call_container_method(
-    s: Writer, obj: Atom, owner: t.List | t.Dict, method: str, args: list[Any],
+    s: Writer, obj: Atom, owner: t.List | t.Dict, method: str, args: list[Atom],
     kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom | None:
     """Write the call of a method of a list or dict; None if it reads only."""
@@ -193,7 +193,7 @@ def call_container_method(
 
 
 def update_attributes(
-    s: Writer, instance: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+    s: Writer, instance: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> Atom | None:
     """Write ``instance.__dict__.update(...)`` as stores; None where the keys are not known."""
     opened = opened_dict(s, args[0], origin) if len(args) == 1 else []
@@ -206,7 +206,7 @@ def update_attributes(
 
 
 def refuse_unknown(
-    s: Writer, obj: Atom, method: str, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+    s: Writer, obj: Atom, method: str, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> Atom | None:
     """Report a method of a value of unknown type that may write into it; None if it does not."""
     if s.in_emitted and (method in IN_PLACE_METHODS or method in WRITES):
@@ -248,7 +248,7 @@ def writes_draws(method: str, kwargs: Mapping[str, Atom]) -> bool:
     return "out" in kwargs or method == "shuffle"
 
 
-def fills_argument(method: str, args: list[Any], kwargs: Mapping[str, Atom]) -> bool:
+def fills_argument(method: str, args: list[Atom], kwargs: Mapping[str, Atom]) -> bool:
     """Say whether a method is given an array for its result, if its owner is an array."""
     known = REGISTRY.facts(getattr(np.ndarray, method, None))
     if known.output is None:
@@ -293,7 +293,7 @@ def with_fields(
 
 
 def call_object_method(
-    s: Writer, owner: t.Object, obj: Atom, method: str, args: list[Any],
+    s: Writer, owner: t.Object, obj: Atom, method: str, args: list[Atom],
     kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write the call of a method of an instance, as its class defines it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,7 @@ CHANGING = frozenset({
 
 
 def missing_rule(
-    origin: Origin, name: str, function: Any, count: int = 1,
+    origin: Origin, name: str, function: Callable[..., Any], count: int = 1,
     keywords: Mapping[str, Any] | None = None, obstacle: Finding | None = None,
 ) -> Finding:
     """Return the finding that a differentiable value reaches ``function``, which has no rule.
@@ -59,7 +59,7 @@ def missing_rule(
     return found
 
 
-def may_write(origin: Origin, name: str, function: Any) -> Finding:
+def may_write(origin: Origin, name: str, function: Callable[..., Any]) -> Finding:
     """Return the finding that ``function`` may write a differentiable value into an argument."""
     elsewhere = computed_elsewhere(function)
     if elsewhere is not None:
@@ -78,7 +78,7 @@ def not_writing(shown: str) -> str:
     return f"if it writes into none of its arguments, say so: adcompiler.facts({shown}, writes=())"
 
 
-def may_fill(origin: Origin, name: str, function: Any) -> Finding:
+def may_fill(origin: Origin, name: str, function: Callable[..., Any]) -> Finding:
     """Return the finding that ``function`` may write a differentiable value into an array."""
     if function is not None:
         return may_write(origin, f"{name}()", function)
@@ -90,7 +90,7 @@ def may_fill(origin: Origin, name: str, function: Any) -> Finding:
     )
 
 
-def why_not_compiled(function: Any) -> tuple[str, str]:
+def why_not_compiled(function: Callable[..., Any]) -> tuple[str, str]:
     """Return why the source of ``function`` is not compiled, and what makes that possible."""
     if not isinstance(function, types.FunctionType):
         return "no Python source that could be compiled", ""
@@ -105,7 +105,9 @@ def why_not_compiled(function: Any) -> tuple[str, str]:
     return "its source cannot be compiled", ""
 
 
-def lines_that_register(function: Any, count: int, keywords: Mapping[str, Any]) -> list[str]:
+def lines_that_register(
+    function: Callable[..., Any], count: int, keywords: Mapping[str, Any]
+) -> list[str]:
     """Return the lines of a rule for ``function``, with ``...`` for what only the user knows."""
     module, name = public_name(function)
     spelled = f"{module}.{name}" if module else name
@@ -156,7 +158,7 @@ def cotangents(names: list[str]) -> str:
     return f"the cotangent{'s' if len(names) > 1 else ''} of {', '.join(names)}"
 
 
-def parameter_names(function: Any, count: int) -> list[str]:
+def parameter_names(function: Callable[..., Any], count: int) -> list[str]:
     """Return names for the positional parameters that a rule needs."""
     if isinstance(function, np.ufunc):
         return generic_names(function.nin)
@@ -177,7 +179,7 @@ def generic_names(count: int) -> list[str]:
     return ["x"] if count == 1 else [f"x{position}" for position in range(1, count + 1)]
 
 
-def public_name(function: Any) -> tuple[str, str]:
+def public_name(function: Callable[..., Any]) -> tuple[str, str]:
     """Return the module and name by which users import a function; no module if none has it."""
     name = str(getattr(function, "__qualname__", getattr(function, "__name__", "function")))
     module = getattr(function, "__module__", None) or ""
@@ -204,7 +206,7 @@ def reached(loaded: Any, name: str) -> Any:
     return loaded
 
 
-def spelling(function: Any) -> str:
+def spelling(function: Callable[..., Any]) -> str:
     """Return how a function would be written in source, e.g. ``numpy.sort``."""
     module, name = public_name(function)
     return f"{module}.{name}" if module else name

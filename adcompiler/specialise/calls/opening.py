@@ -37,6 +37,7 @@ from adcompiler.specialise.storage.state import State
 from adcompiler.specialise.memos import note_memos
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
+from adcompiler.ops.rules import Rule
 
 INLINE_SIZE = 30
 RULES = "adcompiler_rules"
@@ -48,7 +49,7 @@ Each of a chain of functions that calls the next one twice would be opened twice
 
 
 def call_python(
-    s: Writer, func: Const, function: python_types.FunctionType, args: list[Any],
+    s: Writer, func: Const, function: python_types.FunctionType, args: list[Atom],
     kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write a call of a function written in Python."""
@@ -115,8 +116,8 @@ def is_called_as_it_stands(s: Writer, func: Const, values: list[Atom]) -> bool:
 
 
 def static_before(
-    s: Writer, before: tuple[State, dict[Var, Any]] | None, function: Any, args: list[Any],
-    kwargs: dict[str, Atom],
+    s: Writer, before: tuple[State, dict[Var, Any]] | None, function: Callable[..., Any],
+    args: list[Atom], kwargs: dict[str, Atom]
 ) -> Const | None:
     """Return what a function gives if that is known; the heap is as before the call then."""
     after = None if s.heap is None else (s.heap.state, s.heap.references)
@@ -161,7 +162,7 @@ def writes_global(s: Writer, before: State) -> bool:
 
 
 def call_as_it_is(
-    s: Writer, func: Const, function: Any, args: list[Any], kwargs: dict[str, Atom],
+    s: Writer, func: Const, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
     origin: Origin, name: str,
 ) -> Atom:
     """Write a call of a function that cannot be compiled: one without derivative, or in a rule."""
@@ -173,7 +174,7 @@ def call_as_it_is(
 
 
 def takes_read_only(
-    s: Writer, function: Any, args: list[Any], kwargs: Mapping[str, Atom]
+    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom]
 ) -> bool:
     """Say whether a library function works on arrays that it cannot write into."""
     try:
@@ -212,7 +213,7 @@ def same_contents(value: Any, held: list[Any]) -> bool:
 
 
 def static_result(
-    s: Writer, function: Any, args: list[Any], kwargs: Mapping[str, Atom]
+    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom]
 ) -> Const | None:
     """Return the value of a call that depends on argument types only, found by trying it.
 
@@ -248,7 +249,7 @@ def static_result(
 
 
 def call_closure(
-    s: Writer, func: Atom, closure: Closure, args: list[Any], kwargs: dict[str, Atom],
+    s: Writer, func: Atom, closure: Closure, args: list[Atom], kwargs: dict[str, Atom],
     origin: Origin, name: str,
 ) -> Atom:
     """Write a call of a function defined inside the code being compiled."""
@@ -274,7 +275,7 @@ def defaults_of_closure(closure: Closure) -> Callable[[Param], Atom | None]:
 
 def apply(
     s: Writer, function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom,
-    scope: Scope | None, origin: Origin, name: str, identity: Any,
+    scope: Scope | None, origin: Origin, name: str, identity: Callable[..., Any] | Function,
 ) -> Atom:
     """Write the body of ``function`` in place, or a call of its own compiled form."""
     unit = s.unit
@@ -325,7 +326,7 @@ def apply(
     return yields[0]
 
 
-def is_given(identity: Any) -> bool:
+def is_given(identity: Callable[..., Any] | Function | Rule) -> bool:
     """Say whether what is being compiled only calls a function that is given to another."""
     return isinstance(identity, tuple) and identity[0] == GIVEN
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ from adcompiler.specialise.writer import Writer
 
 
 def store_result(
-    s: Writer, function: Any, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin,
-    name: str,
+    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom],
+    origin: Origin, name: str
 ) -> Atom | None:
     """Write a call that is given an array for its result; None if it is given none."""
     known = REGISTRY.facts(function)
@@ -43,7 +43,7 @@ def store_result(
     return call_with_out(s, function, rest, named, out, origin, name)
 
 
-def keeps_dtype(s: Writer, args: list[Any], out: list[Atom]) -> bool:
+def keeps_dtype(s: Writer, args: list[Atom], out: list[Atom]) -> bool:
     """Say whether the array for a result has the dtype of the first argument."""
     first = s.unit.type(args[0]) if args and not isinstance(args[0], Star) else None
     given = s.unit.type(out[0])
@@ -53,8 +53,8 @@ def keeps_dtype(s: Writer, args: list[Any], out: list[Atom]) -> bool:
 
 
 def without_out(
-    function: Any, known: Facts, args: list[Any], kwargs: Mapping[str, Atom]
-) -> tuple[list[Any], dict[str, Atom], list[Atom]]:
+    function: Callable[..., Any], known: Facts, args: list[Atom], kwargs: Mapping[str, Atom]
+) -> tuple[list[Atom], dict[str, Atom], list[Atom]]:
     """Return the arguments of a call without the arrays for its results, and these."""
     rest, named = list(args), dict(kwargs)
     name, position = known.output or ("out", None)
@@ -76,7 +76,8 @@ def is_nothing(value: Any) -> bool:
 
 
 def writes_elsewhere(
-    s: Writer, function: Any, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin
+    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom],
+    origin: Origin
 ) -> bool:
     """Report a call that writes into arguments in a way that is not followed; say if it is one."""
     written = REGISTRY.facts(function).writes

@@ -6,7 +6,7 @@ A draw is made once, where the program makes it; the sweep reads the numbers tha
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ def fresh_generator(cls: type) -> Any:
 
 
 def type_of_draw(
-    s: Writer, cls: type, method: str, args: list[Any], kwargs: Mapping[str, Atom]
+    s: Writer, cls: type, method: str, args: list[Atom], kwargs: Mapping[str, Atom]
 ) -> t.Type:
     """Return the type of what a method of a random generator gives, which is tried if it ends."""
     if issubclass(cls, random.Random) and method not in TRIED:
@@ -63,7 +63,7 @@ def type_of_draw(
 
 
 def type_of_making(
-    s: Writer, function: Any, args: list[Any], kwargs: Mapping[str, Atom]
+    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom]
 ) -> t.Type | None:
     """Return the type of a call that makes a generator, or draws from the global one."""
     try:
@@ -79,7 +79,7 @@ def type_of_making(
 
 
 @unless_it_raises(False)
-def is_of_generator(function: Any) -> bool:
+def is_of_generator(function: Callable[..., Any]) -> bool:
     """Say whether a function is a method of a certain generator."""
     return isinstance(getattr(function, "__self__", None), GENERATORS)
 

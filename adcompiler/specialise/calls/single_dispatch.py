@@ -15,7 +15,7 @@ AS_ALL: Any = functools.singledispatch(lambda first: first)
 
 
 def call_registered(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str,
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str,
     first: int = 0,
 ) -> Atom | None:
     """Write the call of the function that is registered for the class of an argument.

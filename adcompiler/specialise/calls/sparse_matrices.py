@@ -22,7 +22,7 @@ from adcompiler.specialise.objects import live_class
 from adcompiler.specialise.storage.layouts import of_unknown_layout
 from adcompiler.specialise.writer import Writer
 
-Maker = Callable[[Writer, Any, list[Any], dict[str, Atom], Origin], Atom | None]
+Maker = Callable[[Writer, type, list[Atom], dict[str, Atom], Origin], Atom | None]
 ARITHMETIC = {one.function: one for one in BINARY} | {one.in_place: one for one in BINARY}
 SUMS = {"add": "added", "sub": "subtracted"}
 ADDING = tuple(one.in_place for one in BINARY if one.name in SUMS)
@@ -72,7 +72,7 @@ def is_whole(type_: t.Type) -> bool:
 
 
 def call_sparse(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write a call that makes or takes a sparse matrix; None if it is none, or stays as it is."""
     value, module = func.value, forms()
@@ -91,7 +91,7 @@ def call_sparse(
 
 
 def call_with_entries(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], types: list[t.Type],
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], types: list[t.Type],
     origin: Origin, name: str,
 ) -> Atom | None:
     """Write a call that makes or takes a sparse matrix of which the entries are followed."""
@@ -157,7 +157,7 @@ MAKERS: dict[str, dict[Any, Maker | None]] = {}
 
 
 def make_matrix(
-    s: Writer, cls: Any, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+    s: Writer, cls: Any, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> Atom | None:
     """Write ``csc_matrix(...)`` and its kin of entries; None where they are given another matrix.
 
@@ -192,7 +192,7 @@ def make_matrix(
 
 
 def make_filled(
-    s: Writer, cls: Any, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+    s: Writer, cls: Any, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> Atom | None:
     """Write ``lil_matrix((m, n))`` and its kin of floats; None of another matrix or dtype."""
     given = dict(zip(("arg1", "shape", "dtype"), args, strict=False)) | kwargs
@@ -207,7 +207,8 @@ def make_filled(
 
 
 def make_diagonals(
-    s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
+    origin: Origin
 ) -> Atom | None:
     """Write ``diags`` or ``diags_array``; None where the arguments are of another kind."""
     module = forms()
@@ -246,7 +247,8 @@ def make_diagonals(
 
 
 def make_of_table(
-    s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
+    origin: Origin
 ) -> Atom | None:
     """Write ``spdiags(data, diags, m, n, format)``."""
     module = forms()
@@ -266,7 +268,8 @@ def make_of_table(
 
 
 def make_kron(
-    s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
+    origin: Origin
 ) -> Atom | None:
     """Write ``kron(A, B, format)`` of sparse matrices, one of which is entries."""
     module = forms()
@@ -285,7 +288,7 @@ def make_kron(
     return s.call(Const(module.kron), [live_class(s, form), a, b], {}, origin, name_of(function))
 
 
-def name_of(function: Any) -> str:
+def name_of(function: Callable[..., Any]) -> str:
     """Return what to call the result of a function."""
     return str(function.__name__)
 
@@ -294,7 +297,7 @@ def name_of(function: Any) -> str:
 
 
 def call_arithmetic(
-    s: Writer, function: Any, args: list[Any], origin: Origin, name: str
+    s: Writer, function: Callable[..., Any], args: list[Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write an operator of sparse matrices; None if it stays as it is."""
     types = [s.unit.type(arg) for arg in args]
@@ -323,8 +326,8 @@ def call_arithmetic(
 
 
 def of_two(
-    s: Writer, row: str, function: Any, args: list[Any], types: list[t.Type], origin: Origin,
-    name: str,
+    s: Writer, row: str, function: Callable[..., Any], args: list[Atom], types: list[t.Type],
+    origin: Origin, name: str
 ) -> Atom | None:
     """Write an operator of two sparse matrices, one of which is entries at least."""
     module = forms()
@@ -399,7 +402,7 @@ def refuse_part(s: Writer, type_: t.Type, name: str, origin: Origin) -> bool:
     return True
 
 
-def refuse_whole(s: Writer, function: Any, origin: Origin) -> bool:
+def refuse_whole(s: Writer, function: Callable[..., Any], origin: Origin) -> bool:
     """Report a derivative through a matrix of SciPy that was made of entries, where it was."""
     module = forms()
     if module is None or function is not module.whole:

@@ -26,7 +26,7 @@ BY_METHOD: dict[str, tuple[Any, bool]] = {
 
 
 def call_kept_method(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the call of a method that was taken from an array, number, list or dict before.
 
@@ -46,7 +46,7 @@ def call_kept_method(
 
 
 def as_operator(
-    s: Writer, owner: Atom, method: str, args: list[Any], origin: Origin, name: str
+    s: Writer, owner: Atom, method: str, args: list[Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write ``x.__add__(y)`` of numbers and arrays as the operator; None if it is another method.
 

@@ -9,7 +9,7 @@ draws is none of these: limits of axes and data of lines can be read back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from adcompiler.ir import types as t
@@ -53,14 +53,14 @@ def may_keep_told(s: Writer, called: Atom, values: Iterable[Atom]) -> bool:
 
 
 @unless_it_raises(False)
-def logs(function: Any) -> bool:
+def logs(function: Callable[..., Any]) -> bool:
     """Say whether a function is one of ``logging``, or a method of its loggers: not of adapters."""
     owner, _, _ = function.__qualname__.rpartition(".")
     return root_module(function) == "logging" and owner in ("", "Logger")
 
 
 @unless_it_raises(False)
-def tells(function: Any) -> bool:
+def tells(function: Callable[..., Any] | None) -> bool:
     """Say whether a function of Python is one of these packages."""
     return callable(function) and root_module(function) in TELL and not isinstance(function, type)
 

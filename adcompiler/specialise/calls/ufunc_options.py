@@ -18,7 +18,7 @@ IMPLIED = {"casting": "same_kind", "order": "K", "subok": True}
 
 def computed_in(
     s: Writer, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[str, Atom], origin: Origin
-) -> tuple[list[Any], dict[str, Atom]]:
+) -> tuple[list[Atom], dict[str, Atom]]:
     """Return a call without options that only say how it is computed.
 
     Operands are converted to the dtypes of the loop that NumPy takes for ``dtype=``. A call of

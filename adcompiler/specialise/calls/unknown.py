@@ -24,7 +24,7 @@ CONTAINERS = (t.List, t.Dict, t.Tuple)
 
 
 def call_unknown(
-    s: Writer, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a call of a function that may write into its arguments."""
     heap = s.heap
@@ -97,7 +97,7 @@ def unfollowed(s: Writer, heap: Heap, stored: dict[Place, Any]) -> str | None:
 
 def call_with_copies(
     s: Writer, func: Atom, arrays: dict[Place, Atom], kept: tuple[Place, ...],
-    args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str,
+    args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write a call that is given copies, and the stores of what becomes of arrays."""
     types = tuple(s.unit.type(atom) for atom in arrays.values())

@@ -8,7 +8,7 @@ its caller has written it would see nothing: such a function is opened in place 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
@@ -37,7 +37,7 @@ def needs_opening(s: Writer, callee: Callee, origin: Origin) -> tuple[str, str] 
     return f"reads `{stale.name}`, which was written into before the call", PASSED
 
 
-def repeated(s: Writer, identity: Any) -> bool:
+def repeated(s: Writer, identity: Callable[..., Any]) -> bool:
     """Say whether opening a function would make too much code, as it is called often."""
     return s.unit.calls.grown.get(identity, 0) > MAX_OPENED
 

@@ -22,7 +22,7 @@ from adcompiler.ir.regions import COLLECTED
 from adcompiler.runtime import same_kind
 from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.folds.iterator import is_none, may_carry, options, run, sequence
-from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.storage.layouts import of_unknown_layout
 from adcompiler.specialise.writer import Writer
 from adcompiler.structs import dataclass
@@ -89,7 +89,7 @@ def core_axes(signature: str | None) -> tuple[int, ...] | None:
 
 
 def call_vectorized(
-    s: Writer, made: Vectorized, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin,
+    s: Writer, made: Vectorized, args: list[Atom], kwargs: Mapping[str, Atom], origin: Origin,
     name: str,
 ) -> Atom:
     """Write the call of an ``np.vectorize``."""
@@ -98,7 +98,7 @@ def call_vectorized(
 
 
 def run_vectorized(
-    s: Writer, made: Vectorized, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin,
+    s: Writer, made: Vectorized, args: list[Atom], kwargs: Mapping[str, Atom], origin: Origin,
     name: str,
 ) -> Atom:
     """Write what the call of an ``np.vectorize`` does, element by element."""
@@ -293,7 +293,7 @@ def uniform(s: Writer, items: Atom, item: t.Type) -> bool:
 
 @folds(np.apply_along_axis)
 def fold_apply_along_axis(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
     """Rows along the axis, which is moved to the end meanwhile."""
     if len(args) < 3 or any(isinstance(arg, Star) for arg in args):
@@ -329,9 +329,7 @@ def fold_apply_along_axis(
 
 
 @folds(np.nditer, np.nested_iters)
-def fold_nditer(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Any:
+def fold_nditer(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     if not any(may_carry(s, arg) for arg in args):
         return None
     return s.reject(
@@ -341,9 +339,7 @@ def fold_nditer(
 
 
 @folds(np.frompyfunc)
-def fold_frompyfunc(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Any:
+def fold_frompyfunc(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     return s.reject(
         origin, "np.frompyfunc() is not supported: it makes arrays of objects",
         "use np.vectorize(f, otypes=[float])", "functions-along-arrays",
@@ -351,9 +347,7 @@ def fold_frompyfunc(
 
 
 @folds(np.fromiter)
-def fold_fromiter(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Any:
+def fold_fromiter(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     given = options(("iter", "dtype", "count", "like"), args, kwargs)
     if given is None or "dtype" not in given or not is_none(given.get("like")):
         return None
@@ -366,7 +360,7 @@ def fold_fromiter(
 
 @folds(np.fromfunction)
 def fold_fromfunction(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
     """The function is called once, on the grids of ``np.indices``."""
     if len(args) != 2 or any(isinstance(arg, Star) for arg in args) or not is_none(
@@ -387,9 +381,7 @@ def fold_fromfunction(
 
 
 @folds(np.piecewise)
-def fold_piecewise(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Any:
+def fold_piecewise(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """Each function gets the elements of its piece; their results are put where these were."""
     if len(args) < 3 or any(isinstance(arg, Star) for arg in args):
         return None

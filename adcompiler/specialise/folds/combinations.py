@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 from adcompiler.frontend import iterators
 from adcompiler.ir import types as t
@@ -16,7 +15,7 @@ from adcompiler.specialise.writer import Writer
 
 @folds(itertools.product)
 def fold_product(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     times = kwargs.get("repeat", Const(1))
     if not args or any(isinstance(a, Star) for a in args) or not any(
@@ -37,9 +36,9 @@ def fold_product(
     return rows
 
 
-def _combinations(function: Any) -> Fold:
+def _combinations(function: type) -> Fold:
     def fold(
-        s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+        s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
         """Positions are combined in place of items."""
         given = options(("iterable", "r"), args, kwargs)

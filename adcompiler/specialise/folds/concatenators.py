@@ -13,7 +13,7 @@ import numpy as np
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Slice, Star, unstar
 from adcompiler.frontend.grids import dense_grid, evenly_spaced, stepped
-from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.writer import Writer
 
 Rows: Any = type(np.r_)
@@ -26,7 +26,7 @@ WEAK = {"bool": False, "int": 0, "float": 0.0, "complex": 0j}
 
 @folds(Rows.__getitem__)
 def fold_concatenation(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Vectors are columns of ``np.c_``. Texts such as ``"0,2"`` are not supported."""
     if len(args) != 2 or kwargs:
@@ -102,7 +102,7 @@ def bounds_of(s: Writer, item: Atom) -> tuple[Atom, Atom, Atom] | None:
 
 
 @folds(slice)
-def fold_slice(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_slice(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``slice(a, b)`` is what stands in ``x[a:b]``."""
     if kwargs or not 1 <= len(args) <= 3 or any(isinstance(arg, Star) for arg in args):
         return None
@@ -114,7 +114,7 @@ def fold_slice(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: st
 
 @folds(Grids.__getitem__)
 def fold_grid(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """A slice is a vector, several are a grid; a complex step is the number of points."""
     if len(args) != 2 or kwargs:
@@ -148,7 +148,7 @@ def fold_grid(
 
 @folds(np.ix_)
 def fold_crossing(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Vectors, some of which may carry a derivative, each along an axis of its own."""
     types = [s.unit.type(unstar(arg)) for arg in args]

@@ -18,7 +18,7 @@ from adcompiler.runtime.adjoints.joining import (
 )
 from adcompiler.runtime.adjoints.sequences import spread
 from adcompiler.runtime.adjoints.shaping import like
-from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.writer import Writer
 
 EVERYTHING = Const(slice(None))
@@ -99,28 +99,26 @@ def layers(
     return contained(s, arrays, parts, origin, name)
 
 
-def known_axis(args: list[Any], kwargs: dict[str, Atom]) -> int | None:
+def known_axis(args: list[Atom], kwargs: dict[str, Atom]) -> int | None:
     """Return the third argument, ``axis``, of an adjoint if it is a known number."""
     axis = args[2] if len(args) > 2 else kwargs.get("axis", Const(0))
     return axis.value if isinstance(axis, Const) and type(axis.value) is int else None
 
 
 @folds(concatenate_adjoint)
-def fold_concatenate(
-    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
-) -> Any:
+def fold_concatenate(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     axis = known_axis(args, kwargs)
     return None if axis is None else cut(s, args[0], args[1], axis, origin, name)
 
 
 @folds(stack_adjoint)
-def fold_stack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_stack(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     axis = known_axis(args, kwargs)
     return None if axis is None else layers(s, args[0], args[1], axis, origin, name)
 
 
 @folds(vstack_adjoint)
-def fold_vstack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_vstack(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     found = dimensions(s, args[0], args[1])
     if found is not None and set(found[1]) == {1}:
         return layers(s, args[0], args[1], 0, origin, name)
@@ -128,7 +126,7 @@ def fold_vstack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
 
 
 @folds(hstack_adjoint)
-def fold_hstack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_hstack(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     found = dimensions(s, args[0], args[1])
     one = found is not None and set(found[1]) == {1}
     return cut(s, args[0], args[1], 0 if one else 1, origin, name)
@@ -136,7 +134,7 @@ def fold_hstack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
 
 @folds(column_stack_adjoint)
 def fold_column_stack(
-    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
     found = dimensions(s, args[0], args[1])
     if found is not None and set(found[1]) == {1}:
@@ -145,7 +143,7 @@ def fold_column_stack(
 
 
 @folds(spread)
-def fold_spread(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_spread(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """The cotangent of each item of a sum is that of the sum, in the item's shape."""
     g, x = args
     if not isinstance(s.unit.definition(x), Pack):
@@ -160,7 +158,7 @@ def fold_spread(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
 
 
 @folds(repack)
-def fold_repack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_repack(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """Cotangents of the names that a list was unpacked into, as a list."""
     parts, value = args[0], args[1]
     star = args[2] if len(args) > 2 else kwargs.get("star", Const(-1))
@@ -174,7 +172,7 @@ def fold_repack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
 
 @folds(dict_of_adjoint)
 def fold_dict_of_adjoint(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """The cotangents of the values of a dict are of the types of these."""
     if len(args) != 3 or kwargs:

@@ -13,13 +13,13 @@ from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin
 from adcompiler.rulekit.functionals import copied
 from adcompiler.runtime.aliases import copied_apart
 from adcompiler.specialise.calls.constructors import copied_instance, is_copied_by_attributes
-from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.objects import held_by, make_record
 from adcompiler.specialise.writer import Writer
 
 
 @folds(copy.copy)
-def fold_copy(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_copy(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     if len(args) != 1 or kwargs:
         return None
     match s.unit.type(args[0]):
@@ -37,7 +37,7 @@ def fold_copy(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
 
 
 @folds(copy.deepcopy)
-def fold_deepcopy(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_deepcopy(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     if len(args) != 1 or kwargs:
         return None
     made = deep_copy(s, args[0], origin, name, {})
@@ -48,7 +48,7 @@ def fold_deepcopy(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name:
 
 
 @folds(copied)
-def fold_copied(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_copied(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """What is not known cannot be written into either: no copy of it is needed."""
     made = fold_deepcopy(s, args, kwargs, origin, name)
     return args[0] if made is None else made

@@ -15,9 +15,13 @@ from adcompiler.specialise.folds.iterator import is_none, may_carry, run, sequen
 from adcompiler.specialise.folds.table import FOLDS, Fold, folds
 from adcompiler.specialise.result_types import item_type
 from adcompiler.specialise.writer import Writer
+from collections.abc import Callable
 
 
-def _extremum(function: Any, by: Any, otherwise: Any, by_or: Any, item: Any) -> Fold:
+def _extremum(
+    function: Callable[..., Any], by: Callable[..., Any], otherwise: Callable[..., Any],
+    by_or: Callable[..., Any], item: Callable[..., Any]
+) -> Fold:
     def fold(
         s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
@@ -59,7 +63,8 @@ def _extremum(function: Any, by: Any, otherwise: Any, by_or: Any, item: Any) -> 
 
 
 def one_of(
-    s: Writer, function: Any, args: list[Any], types: list[t.Type], origin: Origin, name: str
+    s: Writer, function: Callable[..., Any], args: list[Atom], types: list[t.Type], origin: Origin,
+    name: str
 ) -> Atom | None:
     """Write the call of a function that returns one of several numbers, whichever it is.
 
@@ -76,9 +81,9 @@ def one_of(
     return result
 
 
-def _item_of(function: Any) -> Fold:
+def _item_of(function: Callable[..., Any]) -> Fold:
     def fold(
-        s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+        s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
         if len(args) != 1 or kwargs or isinstance(args[0], Star):
             return None
@@ -105,7 +110,7 @@ FOLDS[min] = _extremum(
 
 @folds(math.hypot)
 def fold_hypot(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """The norm of a sequence of unknown length is its distance from 0."""
     if len(args) != 1 or not isinstance(args[0], Star):
@@ -115,7 +120,7 @@ def fold_hypot(
 
 @folds(sorted)
 def fold_sorted(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     if len(args) != 1 or set(kwargs) - {"key", "reverse"}:
         return None

@@ -31,7 +31,7 @@ from adcompiler.specialise.calls.callees import MAX_WIDENING, write_call
 from adcompiler.specialise.calls.functionals import (
     compile_given, name_of, takes_exactly, users_line,
 )
-from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.derivatives import Wanted
 from adcompiler.typed.values import type_of
@@ -40,17 +40,13 @@ from adcompiler.typed.values import type_of
 
 
 @folds(is_cache)
-def fold_is_cache(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Atom:
+def fold_is_cache(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     return Const(isinstance(args[0], Const) and hashable(args[0].value) and (
         args[0].value in CACHES))
 
 
 @folds(keeps)
-def fold_keeps(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Atom:
+def fold_keeps(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Say whether arguments of a function under ``lru_cache`` carry no derivative."""
     may_run_again, *given = args
     kept = not any(t.may_vary(s.unit.type(one)) for one in given)
@@ -67,9 +63,7 @@ def fold_keeps(
 
 
 @folds(checkpoint)
-def fold_checkpoint(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Atom:
+def fold_checkpoint(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Write a call of a checkpoint, or a function as one."""
     if len(args) == 1 and not kwargs:
         return s.call(Const(checkpointed), args, {}, origin, name)
@@ -77,9 +71,7 @@ def fold_checkpoint(
 
 
 @folds(recomputed)
-def fold_recomputed(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Atom:
+def fold_recomputed(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Write the call of a function that the sweep runs again, rather than have it save anything."""
     origin = users_line(s, origin)
     f, *rest = args
@@ -95,9 +87,7 @@ def fold_recomputed(
 
 
 @folds(ExternalFunction.__call__, call_external)
-def fold_external(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Atom:
+def fold_external(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Write a call of an external function, with the type that it promises."""
     if kwargs:
         return s.reject(
@@ -182,7 +172,7 @@ def is_linear(type_: t.Object) -> bool:
 
 @folds(function_of)
 def fold_function_of(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a compiled function as a value that a library calls."""
     f, variables, rest = args
@@ -197,9 +187,7 @@ def fold_function_of(
 
 
 @folds(implied)
-def fold_implied(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Atom:
+def fold_implied(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Write a value that has its derivative from what it satisfies."""
     pull, f, variables, rest, value = args
     around, settings = s.unit.derivatives.around, s.unit.settings
@@ -232,9 +220,7 @@ def fold_implied(
 
 
 @folds(typed)
-def fold_typed(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Atom:
+def fold_typed(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Enter the type of a value that is known to the writer of a replacement.
 
     That of an array is in the text: it is read again where a derivative is differentiated.
@@ -251,25 +237,21 @@ def fold_typed(
 
 @folds(count_of_parameters)
 def fold_count_of_parameters(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write how many arguments a function takes, where it takes exactly so many."""
     return Const(takes_exactly(s, args[0]) or 0)
 
 
 @folds(functionals.array_of)
-def fold_array_of(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Atom:
+def fold_array_of(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Write an array of which the type is known."""
     type_ = t.Array(args[1].value, args[2].value)
     return s.let(Call(Const(functionals.array_of), tuple(args)), type_, name, origin)
 
 
 @folds(following)
-def fold_following(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Atom:
+def fold_following(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Write the state that a step returned, which is not None."""
     state: Atom = args[0]
     if s.unit.type(state) != t.NONE_TYPE:
@@ -278,9 +260,7 @@ def fold_following(
 
 
 @folds(steady)
-def fold_steady(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Atom:
+def fold_steady(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Write the start of an iteration as of the type that a step has: a float for an int."""
     f, *more = args
     state: Atom = more.pop(0)
@@ -310,7 +290,7 @@ def fold_steady(
 
 @folds(functionals.hessian_product)
 def fold_hessian_product(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write the gradient of a derivative along tangents: a part for each argument, or None."""
     primal, wanted, along, tangents, operands = args
@@ -334,9 +314,7 @@ def fold_hessian_product(
 
 
 @folds(functionals.chosen)
-def fold_chosen(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Atom:
+def fold_chosen(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Write the parts of a tuple that are wanted."""
     parts: Atom
     places: Const

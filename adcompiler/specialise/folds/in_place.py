@@ -13,6 +13,7 @@ from adcompiler.specialise.folds.table import FOLDS, Fold
 from adcompiler.specialise.storage.container_methods import call_dict_method, repeat
 from adcompiler.specialise.storage.operators_in_place import write_in_place
 from adcompiler.specialise.writer import Writer
+from collections.abc import Callable
 
 WRITTEN: dict[type, tuple[str, str]] = {
     t.Array: ("array", "array-writes"), t.List: ("list", "in-place-containers"),
@@ -21,8 +22,10 @@ WRITTEN: dict[type, tuple[str, str]] = {
 """What `op=` writes into, by type, and the section of docs/limitations.md about it."""
 
 
-def _in_place(function: Any, plain: Any) -> Fold:
-    def fold(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def _in_place(function: Callable[..., Any], plain: Callable[..., Any]) -> Fold:
+    def fold(
+        s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    ) -> Any:
         """``x op= y`` of an immutable value rebinds the name; of others it writes into them."""
         type_ = s.unit.type(args[0])
         if isinstance(type_, (t.Scalar, t.Text, t.Tuple, t.Static, t.Range, t.Bottom)):
@@ -70,7 +73,7 @@ def may_be_array(s: Writer, atom: Atom) -> bool:
         isinstance(atom, Var) and (atom in iterators.one_shot or atom in iterators.generators))
 
 
-def refuse_write(s: Writer, type_: t.Type, plain: Any, origin: Origin) -> Atom:
+def refuse_write(s: Writer, type_: t.Type, plain: Callable[..., Any], origin: Origin) -> Atom:
     """Report an in-place operator that is not the same as making a new value."""
     kind, anchor = WRITTEN.get(type(type_), ("value", "array-writes"))
     sign = SIGNS[plain]

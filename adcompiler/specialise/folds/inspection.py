@@ -19,7 +19,7 @@ from adcompiler.runtime import (
 from adcompiler.runtime.containers import SELF_MATCHED, sequence_pattern_fits, unbound
 from adcompiler.runtime.adjoints.elementwise import is_known
 from adcompiler.runtime.adjoints.kinks import first_derivative
-from adcompiler.specialise.folds.table import class_of, folds
+from adcompiler.specialise.folds.table import Kwargs, class_of, folds
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import stand_in
@@ -38,7 +38,7 @@ PYTHON_NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex}
 
 
 @folds(imported_module)
-def fold_import(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_import(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``import module`` inside a function: the module is a compile-time value."""
     try:
         return Const(imported_module(*(arg.value for arg in args)))
@@ -48,13 +48,13 @@ def fold_import(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
 
 
 @folds(typing.cast)
-def fold_cast(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_cast(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``typing.cast(type, x)`` is ``x``."""
     return args[1] if len(args) == 2 else None
 
 
 @folds(isinstance)
-def fold_isinstance(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_isinstance(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     if len(args) != 2:
         return None
     if args[0] in s.unit.iterators.one_shot:
@@ -107,13 +107,13 @@ def static_classes(s: Writer, atom: Atom) -> Any:
 
 
 @folds(is_sequence)
-def fold_is_sequence(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_is_sequence(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     cls = class_of(s, args[0])
     return None if cls is None else Const(sequence_pattern_fits(cls))
 
 
 @folds(is_basic)
-def fold_is_basic(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_is_basic(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """Whether a subscript is basic, where the types of its parts tell."""
     parts = s.unit.elements(args[0]) or (args[0],)
     types = [s.unit.type(part) for part in parts]
@@ -127,27 +127,27 @@ def fold_is_basic(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name:
 
 
 @folds(is_known)
-def fold_is_known(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_is_known(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     return Const(isinstance(args[0], Const))
 
 
 @folds(first_derivative)
 def fold_first_derivative(
-    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
     """Only what is differentiated again has to know; emitted code, that is read, says so."""
     return None if s.in_emitted or s.unit.derivatives.around else args[0]
 
 
 @folds(is_mapping)
-def fold_is_mapping(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_is_mapping(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     cls = class_of(s, args[0])
     return None if cls is None else Const(issubclass(cls, Mapping))
 
 
 @folds(pattern_argument)
 def fold_pattern_argument(
-    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Writer, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin, name: str
 ) -> Any:
     """What a positional pattern is matched with: an attribute, or the value itself."""
     cls, value, position = args
@@ -165,7 +165,7 @@ def fold_pattern_argument(
 
 
 @folds(operator.contains)
-def fold_contains(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_contains(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """Whether a dict with known keys has a known key; an element of a generator is looked for."""
     table = consumed(s, args[0], origin)
     type_ = s.unit.type(table)
@@ -177,13 +177,13 @@ def fold_contains(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name:
 
 
 @folds(type)
-def fold_type(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_type(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     cls = class_of(s, args[0]) if len(args) == 1 else None
     return None if cls is None else Const(cls)
 
 
 @folds(len)
-def fold_len(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_len(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     elements = s.unit.elements(args[0])
     if elements is not None:
         return Const(len(elements))
@@ -198,7 +198,7 @@ def fold_len(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str)
 
 
 @folds(hasattr)
-def fold_hasattr(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_hasattr(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     if len(args) != 2 or not isinstance(args[1], Const):
         return None
     type_ = s.unit.type(args[0])
@@ -212,7 +212,7 @@ def fold_hasattr(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: 
 
 
 @folds(getattr)
-def fold_getattr(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_getattr(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     if len(args) < 2 or not isinstance(args[1], Const):
         return None
     if len(args) == 3:
@@ -229,7 +229,7 @@ def fold_getattr(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: 
 
 
 @folds(callable)
-def fold_callable(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_callable(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     if isinstance(args[0], Const):
         return Const(callable(args[0].value))
     type_ = s.unit.type(args[0])
@@ -239,7 +239,7 @@ def fold_callable(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name:
 
 
 @folds(operator.is_)
-def fold_is(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_is(s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str) -> Any:
     left, right = args
     if left is right:
         return Const(True)
@@ -299,13 +299,13 @@ def refuse_identity(s: Writer, origin: Origin) -> Any:
 
 
 @folds(operator.is_not)
-def fold_is_not(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_is_not(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     same = fold_is(s, args, kwargs, origin, name)
     return same if same is None or same is UNDEF else Const(not same.value)
 
 
 @folds(operator.not_)
-def fold_not(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_not(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     truth = s.truth(args[0], origin)
     if isinstance(truth, Const):
         return Const(not truth.value)
@@ -315,7 +315,7 @@ def fold_not(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str)
 
 
 @folds(bool)
-def fold_truth(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_truth(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """Whether an instance is true is what its method says."""
     if len(args) != 1 or kwargs or isinstance(args[0], Star) or not isinstance(
         s.unit.type(args[0]), t.Object
@@ -326,9 +326,7 @@ def fold_truth(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: st
 
 
 @folds(check_bound)
-def fold_check_bound(
-    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
-) -> Any:
+def fold_check_bound(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """A variable that has a value wherever types tell needs no check.
 
     None may be the value of one whose type is not known: ``Writer.placed`` marks that it has none.
@@ -345,7 +343,7 @@ def fold_check_bound(
 
 
 @folds(np.ndim)
-def fold_ndim(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_ndim(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     type_ = s.unit.type(args[0])
     if isinstance(type_, t.Array):
         return Const(type_.ndim)
@@ -353,7 +351,7 @@ def fold_ndim(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
 
 
 @folds(np.shape)
-def fold_shape(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_shape(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     type_ = s.unit.type(args[0])
     if isinstance(type_, t.Array):
         return s.attribute(args[0], "shape", origin, name)
@@ -361,7 +359,7 @@ def fold_shape(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: st
 
 
 @folds(np.size)
-def fold_size(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_size(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     type_ = s.unit.type(args[0])
     if len(args) == 1 and isinstance(type_, t.Array):
         return s.attribute(args[0], "size", origin, name)
@@ -369,7 +367,7 @@ def fold_size(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
 
 
 @folds(np.iterable)
-def fold_iterable(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_iterable(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     match s.unit.type(args[0]):
         case t.Array(_, ndim):
             return Const(ndim > 0)
@@ -381,7 +379,9 @@ def fold_iterable(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name:
 
 
 @folds(np.iscomplexobj)
-def fold_iscomplexobj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_iscomplexobj(
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
     type_ = s.unit.type(args[0])
     if isinstance(type_, t.Array) and type_.kind == "other":
         return None
@@ -389,13 +389,13 @@ def fold_iscomplexobj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, n
 
 
 @folds(np.isrealobj)
-def fold_isrealobj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_isrealobj(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     found = fold_iscomplexobj(s, args, kwargs, origin, name)
     return None if found is None else Const(not found.value)
 
 
 @folds(np.conj, same_layout=True)
-def fold_conj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_conj(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """In rules, the conjugate of a Python number is its method; of a real number, the number."""
     own = primal_of(s) == "conjugate"  # its primal gives a NumPy number
     if s.in_rule and not own and s.unit.type(args[0]) == t.COMPLEX:
@@ -409,7 +409,7 @@ def fold_conj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
 
 
 @folds(np.real, same_layout=True)
-def fold_real(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_real(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """The conjugate and the real part of a real number are the number.
 
     Outside rules the result keeps its class: ``np.conj`` of a float is a NumPy scalar.
@@ -428,7 +428,7 @@ def primal_of(s: Writer) -> str | None:
     return REGISTRY.facts(getattr(rule, "function", None)).means
 
 
-def _real(s: Writer, args: list[Any], kwargs: dict[str, Atom]) -> bool:
+def _real(s: Writer, args: list[Atom], kwargs: dict[str, Atom]) -> bool:
     type_ = s.unit.type(args[0])
     return (
         len(args) == 1 and not kwargs and isinstance(type_, (t.Array, t.Scalar))
@@ -437,9 +437,7 @@ def _real(s: Writer, args: list[Any], kwargs: dict[str, Atom]) -> bool:
 
 
 @folds(np.ascontiguousarray)
-def fold_contiguous(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Any:
+def fold_contiguous(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """In rules, where nothing is written, the array itself will do; elsewhere it may be a copy."""
     if s.heap is not None and not s.in_rule:
         return None
@@ -447,9 +445,7 @@ def fold_contiguous(
 
 
 @folds(np.asarray, np.asanyarray, same_layout=True)
-def fold_asarray(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Any:
+def fold_asarray(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``asarray`` of an array of the wanted dtype returns that very array."""
     type_ = s.unit.type(args[0]) if args else t.UNKNOWN
     if not isinstance(type_, t.Array) or len(args) > 2 or type_.kind == "other":
@@ -470,7 +466,7 @@ def fold_asarray(
 
 
 @folds(float)
-def fold_float(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_float(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``float`` of a Python float is the float itself."""
     if len(args) == 1 and isinstance(args[0], Var) and class_of(s, args[0]) is float:
         return args[0]

@@ -12,7 +12,7 @@ from adcompiler.specialise.writer import Writer
 
 
 def fold_namedtuple(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Python makes a new class each time; one class stands for those of one name and fields."""
     if len(args) != 2 or set(kwargs) - {"rename"} or any(isinstance(arg, Star) for arg in args):

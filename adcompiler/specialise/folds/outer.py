@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from adcompiler.specialise.writer import Writer
 
 def _outer(ufunc: np.ufunc) -> Fold:
     def fold(
-        s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+        s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
         """Give the first array an axis of length one for each of the second."""
         if len(args) != 2 or any(isinstance(arg, Star) for arg in args):

@@ -14,13 +14,15 @@ from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import stays_real
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.writer import Writer
+from collections.abc import Callable
 
 DEPTH = 8
 
 
 @folds(operator.matmul)
 def with_arrays(
-    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str, function: Any = None
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str,
+    function: Callable[..., Any] | None = None
 ) -> Atom | None:
     """Write an operator of an array and a list or tuple as NumPy does it: of two arrays."""
     types = [s.unit.type(unstar(arg)) for arg in args]
@@ -45,7 +47,7 @@ def is_plain_tuple(type_: t.Type) -> bool:
 
 @folds(operator.pow, pow)
 def check_power(
-    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the check that the power of two real numbers is real, where it may be complex."""
     if s.in_rule or kwargs or len(args) != 2:

@@ -12,14 +12,14 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Attribute, Call, Const, Origin, Pack, Var
 from adcompiler.runtime import add, as_cotangent, as_gradient, project, unbroadcast
 from adcompiler.runtime.adjoints.shaping import like
-from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.objects import make_record
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.extents import ONE, Shape
 
 
 @folds(project)
-def fold_project(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_project(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """What is left of ``project(g, x)`` given the types of a cotangent and its value."""
     g, x = args
     kind, other = s.unit.type(g), s.unit.type(x)
@@ -31,7 +31,7 @@ def fold_project(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: 
 
 
 @folds(add)
-def fold_add(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_add(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``add(a, b)`` of numbers and arrays is ``a + b``."""
     if all(isinstance(s.unit.type(arg), (t.Scalar, t.Array)) for arg in args):
         return s.call(Const(operator.add), args, {}, origin, name)
@@ -39,7 +39,9 @@ def fold_add(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str)
 
 
 @folds(as_cotangent)
-def fold_as_cotangent(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_as_cotangent(
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
     """``as_cotangent(g, y)`` is ``project`` for a ``g`` that is known to have the shape of y."""
     g, y = args
     kind, other = s.unit.type(g), s.unit.type(y)
@@ -55,7 +57,7 @@ def fold_as_cotangent(s: Writer, args: list[Any], kwargs: Any, origin: Origin, n
 
 
 @folds(as_gradient)
-def fold_as_gradient(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_as_gradient(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """Write the gradient for an instance as one that is made here, so that it is differentiated.
 
     That for a tuple is made of those for its items.
@@ -112,7 +114,7 @@ def is_known_part(type_: t.Type) -> bool:
 
 
 @folds(unbroadcast)
-def fold_unbroadcast(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_unbroadcast(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``unbroadcast(g, x.shape)`` is ``g`` where it is known to have the shape of x."""
     g, shape = args
     kind, made = s.unit.type(g), s.unit.definition(shape)
@@ -130,7 +132,7 @@ def fold_unbroadcast(s: Writer, args: list[Any], kwargs: Any, origin: Origin, na
 
 
 @folds(like)
-def fold_like(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_like(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``like(g, x)`` is ``project`` for a cotangent that has the shape of ``x`` already."""
     g, x = args
     kind, other = s.unit.type(g), s.unit.type(x)

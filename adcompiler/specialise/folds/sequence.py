@@ -19,13 +19,15 @@ from adcompiler.runtime import (
 from adcompiler.runtime.adjoints.sequences import joined
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.folds.iterator import is_lazy, may_carry, transposed
-from adcompiler.specialise.folds.table import FOLDS, Fold, folds
+from adcompiler.specialise.folds.table import Kwargs, FOLDS, Fold, folds
 from adcompiler.specialise.result_types import item_type
 from adcompiler.specialise.writer import Writer
 
 
 def _sequence(kind: str) -> Fold:
-    def fold(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    def fold(
+        s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    ) -> Any:
         """A sequence of known elements is rebuilt from them."""
         made = s.unit.definition(args[0]) if len(args) == 1 else None
         lazy = isinstance(made, Call) and is_lazy(made.func)
@@ -40,7 +42,7 @@ def _sequence(kind: str) -> Fold:
     return fold
 
 
-def is_unknown_sequence(s: Writer, arg: Any) -> bool:
+def is_unknown_sequence(s: Writer, arg: Atom) -> bool:
     """Say whether an argument is of unknown type, and may hold what carries a derivative."""
     return not isinstance(arg, Star) and isinstance(
         s.unit.type(arg), t.Unknown) and may_carry(s, arg)
@@ -51,7 +53,7 @@ FOLDS[list] = _sequence("list")
 
 
 @folds(dict)
-def fold_dict(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_dict(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """A dict of keywords, or of a dict with known keys, is a display."""
     entries: list[tuple[Atom, Atom]] = []
     if len(args) == 1:
@@ -69,7 +71,7 @@ def fold_dict(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
 
 
 def with_keywords(
-    s: Writer, entries: Atom, kwargs: Any, origin: Origin, name: str
+    s: Writer, entries: Atom, kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write ``dict(entries, key=value)``."""
     table = s.call(Const(dict), [entries], {}, origin, name)
@@ -94,7 +96,7 @@ def opened_dict(s: Writer, table: Atom, origin: Origin) -> list[tuple[Atom, Atom
 
 
 @folds(sum)
-def fold_sum(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_sum(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """A sum of lists or of tuples has all their items."""
     start = args[1] if len(args) == 2 else kwargs.get("start")
     type_ = t.UNKNOWN if start is None else s.unit.type(start)
@@ -116,7 +118,7 @@ def fold_sum(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str)
 
 
 @folds(operator.add)
-def fold_add(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_add(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """The type of a sum of two lists, of whatever items; one of functions is a display."""
     left, right = map(s.unit.type, args)
     known = functions_of(s, args[0]), functions_of(s, args[1])
@@ -145,7 +147,9 @@ def joins(types: Iterable[t.Type]) -> bool:
 
 
 @folds(without_keys)
-def fold_without_keys(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_without_keys(
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
     """The rest of a dict with known keys is a display."""
     opened, left_out = opened_dict(s, args[0], origin), s.unit.elements(args[1])
     if opened is None or left_out is None or not all(isinstance(k, Const) for k in left_out):
@@ -156,7 +160,7 @@ def fold_without_keys(s: Writer, args: list[Any], kwargs: Any, origin: Origin, n
 
 
 @folds(operator.or_)
-def fold_or(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_or(s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str) -> Any:
     """``|`` of two dicts is a display of both."""
     if not any(isinstance(s.unit.type(arg), t.Dict) for arg in args):
         return None
@@ -170,16 +174,14 @@ def fold_or(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) 
 
 
 @folds(reversed)
-def fold_reversed(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_reversed(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     if isinstance(s.unit.type(args[0]), (t.Array, t.List, t.Tuple, t.Range)):
         return s.item(args[0], Const(slice(None, None, -1)), origin, name)
     return None
 
 
 @folds(zip)
-def fold_zip(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Any:
+def fold_zip(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``strict=True`` becomes a comparison of lengths where the iterator is made."""
     if len(args) == 1 and isinstance(args[0], Star):
         columns = transposed(s, args[0].atom, origin, name)
@@ -204,16 +206,14 @@ def fold_zip(
 
 
 @folds(enumerate)
-def fold_enumerate(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Any:
+def fold_enumerate(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """An iterator that the loop over it takes apart."""
     rhs = Call(Const(enumerate), tuple(args), tuple(kwargs.items()))
     return s.let(rhs, t.UNKNOWN, name, origin)
 
 
 @folds(dict_of)
-def fold_dict_of(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_dict_of(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """The type of a dict comprehension: its keys are known only where it holds functions."""
     keys, values = s.unit.elements(args[0]), s.unit.elements(args[1])
     if keys is not None and values is not None and all(isinstance(k, Const) for k in keys) and any(
@@ -226,7 +226,7 @@ def fold_dict_of(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: 
 
 
 @folds(dict_values)
-def fold_dict_values(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_dict_values(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """The values of a dict of which the keys are not known."""
     match s.unit.type(args[0]):
         case t.Dict(None, (item,)):
@@ -235,7 +235,7 @@ def fold_dict_values(s: Writer, args: list[Any], kwargs: Any, origin: Origin, na
 
 
 @folds(own)
-def fold_own(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_own(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """A copy of a dict of which the keys are not known is of its type."""
     type_ = s.unit.type(args[0])
     if isinstance(type_, t.Dict) and type_.keys is None:
@@ -244,7 +244,7 @@ def fold_own(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str)
 
 
 @folds(zeros_like)
-def fold_zeros_like(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_zeros_like(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """The zeros for a dict of which the keys are not known."""
     match s.unit.type(args[0]):
         case t.Dict(None, (item,)) if (found := type_of_zeros(item)) is not None:
@@ -282,7 +282,7 @@ def parts_to_be_named(s: Writer, value: Atom, count: int, origin: Origin) -> tup
 
 
 @folds(unpack)
-def fold_unpack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_unpack(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     value, count, star = args[0], args[1].value, args[2].value
     rhs = s.unit.definition(value)
     if isinstance(rhs, Call) and is_lazy(rhs.func) and may_carry(s, value):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ FULL = Const(slice(None))
 
 @folds(np.split, same_layout=True)
 def fold_split(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Pieces of equal length, or between indices."""
     return pieces(s, args, kwargs, origin, name, True)
@@ -29,7 +28,7 @@ def fold_split(
 
 @folds(np.array_split, same_layout=True)
 def fold_array_split(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Pieces of which the first may be longer by one, or between indices."""
     return pieces(s, args, kwargs, origin, name, False)
@@ -37,7 +36,7 @@ def fold_array_split(
 
 @folds(np.hsplit, same_layout=True)
 def fold_hsplit(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """``np.split`` along the second axis, or the only one."""
     type_ = s.unit.type(args[0]) if args and not isinstance(args[0], Star) else None
@@ -47,7 +46,7 @@ def fold_hsplit(
 
 @folds(np.vsplit, same_layout=True)
 def fold_vsplit(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """``np.split`` of what has two axes at least, along the first one."""
     return pieces(s, args, kwargs, origin, name, True, 0, 2)
@@ -55,14 +54,14 @@ def fold_vsplit(
 
 @folds(np.dsplit, same_layout=True)
 def fold_dsplit(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """``np.split`` of what has three axes at least, along the third one."""
     return pieces(s, args, kwargs, origin, name, True, 2, 3)
 
 
 def pieces(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str, equal: bool,
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str, equal: bool,
     axis: int | None = None, least: int = 1,
 ) -> Atom | None:
     """Write the list of pieces; None where it is not known how many there are, or of what."""
@@ -92,7 +91,7 @@ def pieces(
 
 
 def bound(
-    args: list[Any], kwargs: dict[str, Atom], takes_axis: bool
+    args: list[Atom], kwargs: dict[str, Atom], takes_axis: bool
 ) -> tuple[Atom, Atom, Atom] | None:
     """Return the array, the sections and the axis of a call, None if it does not fit."""
     names = ("ary", "indices_or_sections", *(("axis",) if takes_axis else ()))
@@ -137,7 +136,7 @@ def ends_of(
 
 @folds(np.einsum, same_layout=True)
 def fold_view(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """``np.einsum("ii->i", x)`` gives a view of ``x``, as it adds nothing up."""
     if s.heap is None or s.in_rule or kwargs or len(args) != 2:

@@ -18,7 +18,9 @@ from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple
 
-Fold = Callable[[Writer, list[Any], dict[str, Atom], Origin, str], Atom | None]
+Kwargs = dict[str, Atom]
+"""The keyword arguments of a call."""
+Fold = Callable[[Writer, list[Atom], Kwargs, Origin, str], Atom | None]
 AnyFold = TypeVar("AnyFold", bound=Fold)
 FOLDS: dict[Any, Fold] = {}
 AS_GIVEN: set[Any] = set()
@@ -49,7 +51,7 @@ def folds(
     return register
 
 
-def fits(function: Any, args: list[Any], kwargs: Mapping[str, Any]) -> bool:
+def fits(function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Any]) -> bool:
     """Say whether a function takes as many arguments as it is given; where it does not, it raises.
 
     Python says so when the call runs, in its own words.
@@ -60,7 +62,7 @@ def fits(function: Any, args: list[Any], kwargs: Mapping[str, Any]) -> bool:
 
 
 @functools.cache
-def takes(function: Any, count: int, names: tuple[str, ...]) -> bool:
+def takes(function: Callable[..., Any], count: int, names: tuple[str, ...]) -> bool:
     """Say whether a function of a library takes so many arguments, and others by these names."""
     try:
         signature = signature_of(function)

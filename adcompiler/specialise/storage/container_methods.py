@@ -68,7 +68,7 @@ def refuse_nested(s: Writer, method: str, origin: Origin) -> Atom:
 
 
 def call_list_method(
-    s: Writer, obj: Var, method: str, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin,
+    s: Writer, obj: Var, method: str, args: list[Atom], kwargs: Mapping[str, Atom], origin: Origin,
     name: str,
 ) -> Atom:
     """Write the call of a method that changes a list."""
@@ -186,7 +186,7 @@ def appended_type(s: Writer, items: Atom, value: Atom) -> t.Type:
     return t.List(t.UNKNOWN if isinstance(joined, t.Static) else joined)
 
 
-def pop_from(s: Writer, obj: Var, args: list[Any], origin: Origin, name: str) -> Atom:
+def pop_from(s: Writer, obj: Var, args: list[Atom], origin: Origin, name: str) -> Atom:
     """``obj.pop(index)``."""
     heap = heap_of(s)
     root = heap.reference(obj).root

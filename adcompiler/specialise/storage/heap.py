@@ -60,7 +60,7 @@ class Heap(Joining):
         return self.outside((f"cell {id(cell)}", name), [(Var(name), read, type_)], origin)
 
     def held_value(
-        self, owner: Const, kind: str, key: Any, type_: t.Type, origin: Origin
+        self, owner: Const, kind: str, key: str, type_: t.Type, origin: Origin
     ) -> Var:
         """Return the variable for what a function object holds, which is read at the start.
 

@@ -8,7 +8,7 @@ operators do. What the compiler computes in another way than the library is refu
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +45,7 @@ def find_layouts_read(s: Writer, body: Block) -> None:
 
 
 def written_otherwise(
-    s: Writer, function: Any, args: Sequence[Any], result: Atom, origin: Origin
+    s: Writer, function: Callable[..., Any], args: list[Atom], result: Atom, origin: Origin
 ) -> Atom:
     """Return what is written in place of a call; a library's may lie in memory in another way."""
     if is_runtime(function) or function in SAME_LAYOUT or root_module(function) in OWN_MODULES or (
@@ -56,7 +56,7 @@ def written_otherwise(
 
 
 def of_unknown_layout(
-    s: Writer, name: str, args: Sequence[Any], result: Atom, origin: Origin
+    s: Writer, name: str, args: list[Atom], result: Atom, origin: Origin
 ) -> Atom:
     """Return the result of a call, noted as one that may lie in memory in another way."""
     if isinstance(result, Var) and is_mutable(s.unit.type(result)) and result not in args and (
@@ -110,6 +110,6 @@ def copy_with_strides(rhs: Call) -> Call:
     return rhs
 
 
-def calls(rhs: Call, function: Any) -> bool:
+def calls(rhs: Call, function: Callable[..., Any]) -> bool:
     """Say whether a call is one of this function."""
     return isinstance(rhs.func, Const) and rhs.func.value is function

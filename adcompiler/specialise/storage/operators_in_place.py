@@ -13,10 +13,11 @@ from adcompiler.specialise.storage.container_methods import extend
 from adcompiler.specialise.storage.slots import heap_of, refuse
 from adcompiler.specialise.storage.stores import WHOLE
 from adcompiler.specialise.writer import Writer
+from collections.abc import Callable
 
 
 def write_in_place(
-    s: Writer, function: Any, args: list[Any], origin: Origin, name: str
+    s: Writer, function: Callable[..., Any], args: list[Atom], origin: Origin, name: str
 ) -> Atom:
     """``x op= y`` of an array or list: writes into it, and gives it back."""
     x, y = args
@@ -48,7 +49,7 @@ def note_in_place(s: Writer, root: Var, before: Atom) -> None:
 
 
 def operated_in_place(
-    s: Writer, x: Var, y: Atom, plain: Any, type_: t.Array, origin: Origin, name: str
+    s: Writer, x: Var, y: Atom, plain: Callable[..., Any], type_: t.Array, origin: Origin, name: str
 ) -> Atom:
     """``x op= y`` of an array."""
     heap = heap_of(s)

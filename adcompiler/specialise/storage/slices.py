@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.replacements import without_key
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Do, Origin, Slice, Var
 from adcompiler.runtime import check_position
-from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.storage.slots import heap_of, refuse_iterated, renew
 from adcompiler.specialise.writer import Writer
 
@@ -66,7 +65,7 @@ def concatenated(s: Writer, a: Atom, b: Atom, origin: Origin) -> Atom:
 
 
 @folds(operator.delitem)
-def delete_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Atom:
+def delete_item(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """``del obj[index]``."""
     obj, index = args
     type_ = s.unit.type(obj)

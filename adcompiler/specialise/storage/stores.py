@@ -20,7 +20,7 @@ from adcompiler.runtime import accumulate
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.calls.constructors import is_generated
 from adcompiler.specialise.calls.operator_methods import has_text
-from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.calls.sparse_matrices import refuse_part
 from adcompiler.specialise.objects import call_raw, dict_owner, find_raw
 from adcompiler.specialise.storage.slices import store_slice
@@ -29,12 +29,13 @@ from adcompiler.specialise.storage.slots import (
 )
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import stand_in
+from collections.abc import Callable
 
 WHOLE = Const(Ellipsis)
 
 
 @folds(operator.setitem)
-def store_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Atom:
+def store_item(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """``obj[index] = value``."""
     obj, index, value = args
     type_ = s.unit.type(obj)
@@ -191,7 +192,7 @@ def store_in_slot(
 
 
 @folds(accumulate)
-def accumulate_at(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Atom:
+def accumulate_at(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """``np.add.at(obj, index, value)``: adds as often as an index occurs."""
     obj, index, value = args
     if not isinstance(obj, Var) or not isinstance(s.unit.type(obj), t.Array) or s.heap is None:
@@ -205,7 +206,7 @@ def accumulate_at(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name:
 
 
 @folds(setattr)
-def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Atom:
+def store_attribute(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """``obj.name = value``."""
     obj: Atom
     field: Atom
@@ -239,7 +240,7 @@ def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
 
 
 @folds(object.__setattr__)
-def store_plainly(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Atom:
+def store_plainly(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """``object.__setattr__(obj, name, value)``."""
     obj: Atom
     field: Atom
@@ -274,7 +275,7 @@ def refuse_setting(s: Writer, type_: t.Object, name: str, origin: Origin) -> Ato
 
 
 def store_in_function(
-    s: Writer, obj: Atom, function: Any, field: Const, value: Const, origin: Origin
+    s: Writer, obj: Atom, function: Callable[..., Any], field: Const, value: Const, origin: Origin
 ) -> Atom:
     """``f.name = value`` of a function that is made here: once, with a value known when compiling.
 

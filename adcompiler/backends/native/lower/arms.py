@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adcompiler.backends.native.ops import lists
 from adcompiler.backends.native.ops.held import held
@@ -21,6 +21,9 @@ from adcompiler.backends.native.values import (
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
 
+if TYPE_CHECKING:
+    from adcompiler.backends.native.lowering import Lowering
+
 ZERO = Number(0)
 TAKEN = {(EITHER, SINGLE), (EITHER, NAUGHT), (EITHER, FLOAT), (NAUGHT, SINGLE)}
 """Which machine types of floats take numbers of which other ones as they are."""
@@ -29,7 +32,7 @@ TAKEN = {(EITHER, SINGLE), (EITHER, NAUGHT), (EITHER, FLOAT), (NAUGHT, SINGLE)}
 class Merging:
     """Writes what arms of control flow hand on, in a function that ``low`` lowers."""
 
-    def __init__(self, low: Any) -> None:
+    def __init__(self, low: Lowering) -> None:
         self.low = low
         self.w: Writer = low.w
 

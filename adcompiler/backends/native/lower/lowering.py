@@ -83,7 +83,7 @@ class Lowering:
         self.tapes = Tapes(self.w)
         self.arrays = Arrays(self.w)
         self.arrays.has_types = unit.settings.as_it_is
-        self.values: dict[Var, Any] = {}
+        self.values: dict[Atom, Any] = {}
         self.types: list[Any] = []
         self.counts: set[str] = set()
         self.used_once: set[Var] = set()
@@ -220,7 +220,7 @@ class Lowering:
         if (copies and not isinstance(value, (Rows, Kept))) or lists.holds(value, Held, Inner):
             raise Declined("an argument that holds arrays is written into")
         self.given_back.append((target, final, value))
-        self.values[target] = value  # type: ignore[index]
+        self.values[target] = value
 
     @property
     def regions(self) -> Any:

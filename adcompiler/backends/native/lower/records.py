@@ -20,8 +20,8 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.lower.tapes import parts_of
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Backwards, Buffer, Cut, Declined, Flattened, Inner, Kept, Known, Num, Record,
-    Rows, Several, Slot, Span, Tape,
+    LENGTH, WIDE, Backwards, Buffer, Cut, Declined, Flattened, Fused, Inner, Kept, Known, Num,
+    Record, Rows, Several, Slot, Span, Tape,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.structs import dataclass
@@ -146,7 +146,7 @@ def shape_of_item(value: Kept | Rows) -> Any:
     return template(value.tape.layout if isinstance(value, Kept) else value.layout)
 
 
-def template(layout: Any) -> Any:
+def template(layout: Flattened | Slot) -> Any:
     """Return what stands for a value that is laid out on a tape."""
     match layout:
         case Slot(_, dtype, bound, flag):
@@ -179,7 +179,7 @@ class Records:
 
     # -- writing -------------------------------------------------------------------------------
 
-    def push(self, layout: Layout, value: Any) -> Expr:
+    def push(self, layout: Layout, value: Buffer | Fused | Num) -> Expr:
         """Write a record, and return its place."""
         w = self.low.w
         ints, floats = self.take(Number(layout.ints), Number(layout.floats))

@@ -23,7 +23,7 @@ from adcompiler.backends.native.values import (
     Rows, Several, Span, Tape,
 )
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, If, Let, Loop, Update, Var, unstar
+from adcompiler.ir.nodes import Call, Const, If, Let, Loop, Update, Var, unstar
 from adcompiler.ir.visit import used
 from adcompiler.runtime import add_at, append, drop_last
 
@@ -359,7 +359,7 @@ class Regions(Merging):
         return not node.body.diverges and self.leads(
             node.next_values()[index], param, through)
 
-    def leads(self, atom: Atom, goal: Var, through: tuple[Any, ...]) -> bool:
+    def leads(self, atom: Any, goal: Var, through: tuple[Any, ...]) -> bool:
         """Say whether an array is in the storage of ``goal``, written into or not."""
         if atom is goal:
             return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adcompiler.backends.native.ops.held import shared
 from adcompiler.backends.native.ops.indexing import read
@@ -12,6 +12,10 @@ from adcompiler.backends.native.values import (
     Span, Together,
 )
 from adcompiler.backends.native.writer import Writer
+from collections.abc import Sequence
+
+if TYPE_CHECKING:
+    from adcompiler.backends.native.lowering import Lowering
 
 ZERO, ONE = Number(0), Number(1)
 
@@ -19,7 +23,10 @@ ZERO, ONE = Number(0), Number(1)
 class Source:
     """Over what a ``for`` runs: positions from ``start`` to ``stop``, and items at each."""
 
-    def __init__(self, low: Any, given: list[Any], down: bool, hints: list[str]) -> None:
+    def __init__(
+        self, low: Lowering, given: Sequence[Backwards | Kept | Rows | Span], down: bool,
+        hints: list[str]
+    ) -> None:
         self.low, self.down = low, down
         w: Writer = low.w
         body = w.body

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adcompiler.backends.native.loops import (
     FLOAT, INT, Assign, Binary, Element, Expr, Make, Name, Number, Store, View,
 )
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Declined, Flattened, Slot, Tape,
+    LENGTH, WIDE, Buffer, Declined, Flattened, Kept, Rows, Slot, Tape,
 )
 from adcompiler.structs import dataclass
+
+if TYPE_CHECKING:
+    from adcompiler.backends.native.lowering import Lowering
 
 ZERO = Number(0)
 MOST = 1 << 27
@@ -54,7 +57,7 @@ def made(low: Any, form: ArrayForm, size: Expr) -> Flattened:
     return Flattened(data, slot("start"), tuple(slot("length") for _ in range(form.ndim)))
 
 
-def put_array(low: Any, layout: Flattened, place: Expr, value: Any, adds: bool) -> None:
+def put_array(low: Lowering, layout: Flattened, place: Expr, value: Any, adds: bool) -> None:
     """Store an array as an item of a list, or the sum of it and the item there."""
     if not isinstance(value, Buffer) or value.isset is not None or (
         array_form(value) != array_form(layout)
@@ -74,7 +77,7 @@ def put_array(low: Any, layout: Flattened, place: Expr, value: Any, adds: bool) 
 
 
 def put_elements(
-    low: Any, layout: Flattened, place: Expr, shape: tuple[Expr, ...],
+    low: Lowering, layout: Flattened, place: Expr, shape: tuple[Expr, ...],
     element: Callable[[tuple[Expr, ...]], Expr],
 ) -> None:
     """Store an array of a shape as an item, given the element at each position."""
@@ -94,7 +97,7 @@ def put_elements(
     w.write(Assign(data.top, end))
 
 
-def of_zeros(low: Any, layout: Flattened, of: Any, item_at: Callable[..., Any],
+def of_zeros(low: Lowering, layout: Flattened, of: Kept | Rows, item_at: Callable[..., Any],
              length: Expr) -> None:
     """Store arrays of zeros, of the shapes of the items of another list."""
     with low.w.over((length,)) as (at,):
@@ -104,7 +107,9 @@ def of_zeros(low: Any, layout: Flattened, of: Any, item_at: Callable[..., Any],
         put_elements(low, layout, at, item.shape, lambda places: Number(0.0))
 
 
-def as_one(low: Any, of: Any, form: ArrayForm, item_at: Callable[..., Any], length: Expr) -> Buffer:
+def as_one(
+    low: Lowering, of: Rows, form: ArrayForm, item_at: Callable[..., Any], length: Expr
+) -> Buffer:
     """Return an array of the arrays in a list, which are of one shape."""
     w = low.w
     w.leave_if(Binary("<=", length, ZERO))
@@ -119,7 +124,7 @@ def as_one(low: Any, of: Any, form: ArrayForm, item_at: Callable[..., Any], leng
 
 
 def end_to_end(
-    low: Any, of: Any, form: ArrayForm, item_at: Callable[..., Any], length: Expr, axis: int
+    low: Lowering, of: Any, form: ArrayForm, item_at: Callable[..., Any], length: Expr, axis: int
 ) -> Buffer:
     """Return the arrays in a list joined along an axis."""
     w = low.w

@@ -27,7 +27,7 @@ class Arrays(Fusing):
 
     # -- storage -------------------------------------------------------------------------------
 
-    def lengths(self, shape: Any) -> tuple[Expr, ...]:
+    def lengths(self, shape: Num | Several) -> tuple[Expr, ...]:
         """Return the lengths of axes that a shape tells, none of them negative."""
         parts = shape.items if isinstance(shape, Several) else (shape,)
         lengths = []
@@ -122,7 +122,8 @@ class Arrays(Fusing):
     # -- element by element --------------------------------------------------------------------
 
     def elementwise(
-        self, function: Any, args: list[Any], type_: t.Type, types: Sequence[t.Type]
+        self, function: Any, args: list[Buffer | Fused | Num], type_: t.Type,
+        types: Sequence[t.Type]
     ) -> Fused:
         """Return what a function of ``TABLE`` makes of arrays, element by element.
 
@@ -141,12 +142,12 @@ class Arrays(Fusing):
         write = OF_EACH.get(function, TABLE[function]) if self.of_each else TABLE[function]
         return self.fused(lambda *items: write(self.w, *items), args, type_.dtype)
 
-    def mapped(self, write: Callable[..., Num], args: Sequence[Any], dtype: str) -> Buffer:
+    def mapped(self, write: Callable[..., Num], args: list[Buffer | Num], dtype: str) -> Buffer:
         """Return an array of what ``write`` makes of the elements of others."""
         made: Buffer = self.settled(self.fused(write, args, dtype))
         return made
 
-    def fill(self, of: Buffer, value: Any, adds: bool, apart: bool) -> None:
+    def fill(self, of: Buffer, value: Buffer | Fused | Num, adds: bool, apart: bool) -> None:
         """Write a number, or an array, into all of an array.
 
         ``apart`` tells that they share no storage for sure.

@@ -6,14 +6,14 @@ what they mean (``ops.meanings``), so that whatever means the same has the same 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ops.registry import REGISTRY, hashable
 
 
-def key_in(table: Mapping[Any, Any], function: Any) -> Any:
+def key_in(table: Mapping[Any, Any], function: Callable[..., Any]) -> Any:
     """Return the key under which a table has a function, None if it has none."""
     if not hashable(function):
         return None

@@ -65,7 +65,9 @@ class Fusing:
         self.hint = hint
         return new
 
-    def fused(self, write: Callable[..., Num], args: Sequence[Any], dtype: str) -> Fused:
+    def fused(
+        self, write: Callable[..., Num], args: Sequence[Buffer | Fused | Num], dtype: str
+    ) -> Fused:
         """Return the same, to be computed where it is read.
 
         What is stretched to it would be computed more than once, and is computed here.
@@ -93,7 +95,7 @@ class Fusing:
         return Fused(of.dtype, of.shape, lambda item: item, (of,), frozenset({of.name}), self.hint,
                      self.count, at=at)
 
-    def settled(self, value: Any) -> Any:
+    def settled(self, value: Buffer | Fused | Num) -> Any:
         """Return an array that was to be computed where it is read, computed here."""
         if not isinstance(value, Fused):
             return value
@@ -180,7 +182,7 @@ class Fusing:
             memo[found] = Num(self.w.assign("item", found), value.dtype)
         return memo[found]
 
-    def operand(self, value: Any) -> Any:
+    def operand(self, value: Buffer | Fused | Num) -> Any:
         """Return an operand that is read often: a number under a name."""
         if isinstance(value, Num):
             return Num(self.w.named("number", value.expr), value.dtype, value.bound)
@@ -188,7 +190,7 @@ class Fusing:
             raise Declined("an array and what is no array or number")
         return value
 
-    def fitting(self, value: Any, shape: Sequence[Expr]) -> Any:
+    def fitting(self, value: Buffer | Fused | Num, shape: Sequence[Expr]) -> Any:
         """Return an operand of this shape, or an array that is stretched to it."""
         if isinstance(value, Fused) and (value.ndim != len(shape) or any(
             mine == ONE != wanted for mine, wanted in zip(value.shape, shape, strict=True)

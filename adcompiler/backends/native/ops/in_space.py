@@ -9,10 +9,11 @@ from adcompiler.backends.native.loops import FLOAT, Binary, Element, Expr, Numbe
 from adcompiler.backends.native.ops.reductions import options
 from adcompiler.backends.native.values import Buffer, Declined
 from adcompiler.ir import types as t
+from collections.abc import Sequence
 
 
 def vector_product(
-    arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type
+    arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type
 ) -> Buffer:
     """Write ``np.cross`` of arrays of vectors of three components, of one shape or one vector."""
     a, b = options("crossed", args, named, "a b")

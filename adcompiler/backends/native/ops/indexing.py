@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Assign, Binary, Body, Choose, Element, Expr, Name, Number, Store,
@@ -12,16 +12,19 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.lower.tapes import constant
 from adcompiler.backends.native.values import (
-    POSITION, Buffer, Cut, Declined, Kept, Known, Num, Rows, Several, Slot,
+    POSITION, Buffer, Cut, Declined, Fused, Kept, Known, Num, Rows, Several, Slot,
 )
 from adcompiler.ir.nodes import Step
 from adcompiler.structs import dataclass
+
+if TYPE_CHECKING:
+    from adcompiler.backends.native.lowering import Lowering
 
 ZERO, ONE = Number(0), Number(1)
 FULL = Cut(None, None)
 
 
-def cut(low: Any, *ends: Any) -> Cut:
+def cut(low: Lowering, *ends: Any) -> Cut:
     """Return a slice."""
     before = [Known(None)] * (2 - len(ends))
     lower, upper, step = ends if len(ends) == 3 else (*before, *ends, Known(None))
@@ -41,7 +44,7 @@ def cut(low: Any, *ends: Any) -> Cut:
     return Cut(found[0], found[1], by)
 
 
-def subscripts(low: Any, of: Buffer, index: Any) -> list[Any]:
+def subscripts(low: Lowering, of: Buffer, index: Cut | Known | Num | Several) -> list[Any]:
     """Return subscripts, one for each axis that they take: None makes a new axis."""
     parts: list[Any] = []
     for part in index.items if isinstance(index, Several) else (index,):
@@ -66,7 +69,7 @@ def subscripts(low: Any, of: Buffer, index: Any) -> list[Any]:
     return parts
 
 
-def of_list(low: Any, part: Rows | Kept) -> Buffer:
+def of_list(low: Lowering, part: Rows | Kept) -> Buffer:
     """Return a list of numbers as an array, which shares its storage."""
     layout, start = (
         (part.tape.layout, part.start) if isinstance(part, Kept) else (part.layout, ZERO))
@@ -89,7 +92,7 @@ def is_element(of: Buffer, parts: Sequence[Any]) -> bool:
     return len(parts) == of.ndim and all(isinstance(part, Num) for part in parts)
 
 
-def read(low: Any, of: Buffer, index: Any, hint: str) -> Any:
+def read(low: Lowering, of: Buffer, index: Any, hint: str) -> Any:
     """Return ``of[index]``."""
     parts = subscripts(low, of, index)
     if is_element(of, parts):
@@ -104,7 +107,9 @@ def read(low: Any, of: Buffer, index: Any, hint: str) -> Any:
     return new
 
 
-def write(low: Any, of: Buffer, index: Any, value: Any, adds: bool, apart: bool) -> None:
+def write(
+    low: Lowering, of: Buffer, index: Any, value: Buffer | Fused | Num, adds: bool, apart: bool
+) -> None:
     """Write into ``of[index]``, or add to it, as often as an index occurs.
 
     ``apart`` tells that the value shares no storage with the array for sure.
@@ -120,7 +125,7 @@ def write(low: Any, of: Buffer, index: Any, value: Any, adds: bool, apart: bool)
         scatter(low, of, choice(low, of, parts), value, adds, apart)
 
 
-def viewed(low: Any, of: Buffer, steps: Sequence[Step]) -> Buffer:
+def viewed(low: Lowering, of: Buffer, steps: Sequence[Step]) -> Buffer:
     """Return the part of an array that steps lead to, which shares its storage."""
     for step in steps:
         if step.kind == "attr" and step.name == "T":
@@ -152,7 +157,7 @@ class Choice:
         last = self.first + len(self.positions)
         return (*self.of.shape[: self.first], *self.inner, *self.of.shape[last:])
 
-    def source(self, low: Any, places: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    def source(self, low: Lowering, places: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """Return where in ``of`` the element at a position of what is chosen stands."""
         end = self.first + len(self.inner)
         here = places[self.first : end]
@@ -163,7 +168,7 @@ class Choice:
         return (*places[: self.first], *chosen, *places[end:])
 
 
-def choice(low: Any, of: Buffer, parts: list[Any]) -> Choice:
+def choice(low: Lowering, of: Buffer, parts: list[Any]) -> Choice:
     """Return what subscripts choose of which some are arrays."""
     if None in parts:
         raise Declined("a new axis beside a subscript that is an array")
@@ -204,7 +209,7 @@ def positions(low: Any, index: Buffer, length: Expr) -> Buffer:
     return new
 
 
-def found(low: Any, mask: Buffer, shape: Sequence[Expr]) -> list[Buffer]:
+def found(low: Lowering, mask: Buffer, shape: Sequence[Expr]) -> list[Buffer]:
     """Return where a mask holds: an array of positions for each of its axes."""
     low.arrays.agree(mask, shape)
     w = low.w
@@ -227,7 +232,9 @@ def found(low: Any, mask: Buffer, shape: Sequence[Expr]) -> list[Buffer]:
     return arrays
 
 
-def scatter(low: Any, of: Buffer, chosen: Choice, value: Any, adds: bool, apart: bool) -> None:
+def scatter(
+    low: Lowering, of: Buffer, chosen: Choice, value: Buffer | Fused | Num, adds: bool, apart: bool
+) -> None:
     """Write a number, or an array, to chosen places; the last one counts where some repeat."""
     w, arrays = low.w, low.arrays
     value = arrays.operand(arrays.settled(value))
@@ -242,7 +249,9 @@ def scatter(low: Any, of: Buffer, chosen: Choice, value: Any, adds: bool, apart:
         w.store(chosen.of, chosen.source(low, places), item, adds)
 
 
-def last_written(low: Any, g: Any, index: Any, of: Any) -> Any:
+def last_written(
+    low: Lowering, g: Buffer, index: Cut | Known | Num | Several, of: Kept | Rows
+) -> Any:
     """Return cotangents of what was stored: zero where a later store took the place."""
     if not isinstance(g, Buffer) or not isinstance(of, Buffer) or g.dtype != FLOAT:
         raise Declined("a write of what is no array")
@@ -273,7 +282,7 @@ def last_written(low: Any, g: Any, index: Any, of: Any) -> Any:
     return new
 
 
-def one_index(places: list[Any]) -> Any:
+def one_index(places: Sequence[Known | Num | Several | None]) -> Any:
     """Return the subscripts of subscripts, ``[i][j]``, as one: ``[i, j]``; None of slices."""
     *outer, last = [
         list(place.items) if isinstance(place, Several) else [place] for place in places

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.loops import (
@@ -12,16 +12,21 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.ops.scalars import TABLE
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Declined, Kept, Known, Num, Rows, Several,
+    LENGTH, WIDE, Buffer, Declined, Fused, Kept, Known, Num, Rows, Several,
 )
 from adcompiler.backends.native.writer import Writer, as_double, single
 from adcompiler.ir import types as t
+
+if TYPE_CHECKING:
+    from adcompiler.backends.native.lowering import Lowering
 
 ZERO, ONE = Number(0), Number(1)
 NONE = Known(None)
 
 
-def options(name: str, args: Sequence[Any], named: dict[str, Any], wanted: str) -> list[Any]:
+def options(
+    name: str, args: Sequence[Buffer | Num | Rows | Several], named: dict[str, Any], wanted: str
+) -> list[Any]:
     """Return the arguments of a library function by their names; None where one is left out."""
     names = wanted.split()
     if len(args) > len(names) or set(named) - set(names[len(args) :]):
@@ -29,7 +34,7 @@ def options(name: str, args: Sequence[Any], named: dict[str, Any], wanted: str) 
     return [*args, *(named.get(one, NONE) for one in names[len(args) :])]
 
 
-def known(value: Any, default: Any = None) -> Any:
+def known(value: Known | Num, default: Any = None) -> Any:
     """Return an option that is known when compiling."""
     if isinstance(value, Known):
         return default if value.value is None else value.value
@@ -40,7 +45,7 @@ def known(value: Any, default: Any = None) -> Any:
     raise Declined("an option that is not known when compiling")
 
 
-def axes_of(of: Buffer, axis: Any) -> tuple[int, ...]:
+def axes_of(of: Buffer, axis: Known | Num) -> tuple[int, ...]:
     """Return the axes that an option ``axis`` names; Declined unless they are neighbours."""
     given = known(axis)
     if given is None:
@@ -92,7 +97,7 @@ def total(arrays: Arrays, of: Buffer, axes: tuple[int, ...], keepdims: bool) -> 
     return along(arrays, helper, of, axes, keepdims, dtype)
 
 
-def sums(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def sums(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.sum``."""
     of, axis, keepdims = options("sum", args, named, "a axis keepdims")
     of = array(of, "sum")
@@ -106,7 +111,7 @@ def count(arrays: Arrays, of: Buffer, axes: tuple[int, ...]) -> Num:
     return Num(Apply("float", (size,)), FLOAT)
 
 
-def divided(arrays: Arrays, sums_: Any, by: Num) -> Any:
+def divided(arrays: Arrays, sums_: Buffer | Num, by: Num) -> Any:
     """Return sums, each divided by a number."""
     if sums_.dtype == SINGLE:
         by = single(arrays.w, by)
@@ -120,7 +125,7 @@ def divided(arrays: Arrays, sums_: Any, by: Num) -> Any:
     return arrays.mapped(write, [sums_, by], sums_.dtype)
 
 
-def floats(of: Any, name: str, short: bool = False) -> Buffer:
+def floats(of: Buffer, name: str, short: bool = False) -> Buffer:
     """Return an operand that is an array of floats, ``short`` ones too."""
     given = array(of, name)
     if given.dtype != FLOAT and not (short and given.dtype == SINGLE):
@@ -128,7 +133,7 @@ def floats(of: Any, name: str, short: bool = False) -> Buffer:
     return given
 
 
-def means(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def means(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.mean``."""
     of, axis, keepdims = options("mean", args, named, "a axis keepdims")
     of = floats(of, "mean", short=True)
@@ -137,7 +142,7 @@ def means(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type)
     return divided(arrays, total(arrays, of, axes, bool(known(keepdims))), number)
 
 
-def variances(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def variances(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.var``: the mean of the squares of what is above the mean."""
     of, axis, ddof, keepdims = options("var", args, named, "a axis ddof keepdims")
     of = floats(of, "var")
@@ -158,7 +163,7 @@ def variances(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.T
     return divided(arrays, total(arrays, squares, axes, bool(known(keepdims))), number)
 
 
-def deviations(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def deviations(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.std``."""
     squared = variances(arrays, args, named, type_)
     if isinstance(squared, Num):
@@ -169,7 +174,7 @@ def deviations(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.
 def extremes(helper: str) -> Callable[..., Any]:
     """Return what writes ``np.max`` or ``np.min``."""
 
-    def write(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+    def write(arrays: Arrays, args: list[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
         of, axis, keepdims = options(helper, args, named, "a axis keepdims")
         of = array(of, helper)
         if of.dtype == BOOL:
@@ -191,7 +196,7 @@ def nothing_left(arrays: Arrays, of: Buffer, axes: tuple[int, ...]) -> None:
 def places(helper: str) -> Callable[..., Any]:
     """Return what writes ``np.argmax`` or ``np.argmin``."""
 
-    def write(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+    def write(arrays: Arrays, args: list[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
         of, axis = options(helper, args, named, "a axis")
         of = floats(of, helper, short=True)
         axes = axes_of(of, axis)
@@ -221,7 +226,7 @@ def tests(name: str) -> Callable[..., Any]:
     return write
 
 
-def counts(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def counts(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.count_nonzero``."""
     of, axis, keepdims = options("count_nonzero", args, named, "a axis keepdims")
     of = array(of, "count_nonzero")
@@ -254,7 +259,7 @@ def running(sign: str, start: Expr) -> Callable[..., Any]:
     return write
 
 
-def norms(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def norms(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.linalg.norm``: the root of the sum of the squares, added in order."""
     (of,) = options("norm", args, named, "x")
     of = floats(of, "norm")
@@ -270,7 +275,9 @@ def norms(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type)
 def or_number(write: Callable[..., Any]) -> Callable[..., Any]:
     """Return what writes a reduction that gives a number as it is."""
 
-    def written(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+    def written(
+        arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type
+    ) -> Any:
         if len(args) == 1 and not named and isinstance(args[0], Num) and (
             args[0].dtype in (FLOAT, SINGLE)
         ):
@@ -291,7 +298,7 @@ REDUCTIONS: dict[Any, Callable[..., Any]] = {
 """What is written for functions that reduce arrays, by what they mean."""
 
 
-def unstretched(low: Any, g: Any, shape: Any) -> Any:
+def unstretched(low: Lowering, g: Buffer, shape: Several) -> Any:
     """Write ``unbroadcast``: sums over the axes that are known to have been stretched."""
     arrays: Arrays = low.arrays
     if not isinstance(shape, Several):
@@ -320,7 +327,7 @@ def unstretched(low: Any, g: Any, shape: Any) -> Any:
     return g
 
 
-def projected(low: Any, g: Any, of: Any) -> Any:
+def projected(low: Lowering, g: Buffer, of: Kept | Rows) -> Any:
     """Write ``project``: a cotangent in the shape of what it belongs to."""
     if isinstance(of, Num):
         if isinstance(g, Buffer):
@@ -337,7 +344,7 @@ def projected(low: Any, g: Any, of: Any) -> Any:
     raise Declined("a cotangent of what is no number or array")
 
 
-def seeded(low: Any, value: Any, *_: Any) -> Any:
+def seeded(low: Lowering, value: Buffer | Fused | Num, *_: Any) -> Any:
     """Write ``seed``: 1 for a number, for an array of one element, else what Python raises."""
     if isinstance(value, Num) and value.dtype != BOOL:
         return Num(Number(1.0), FLOAT)

@@ -391,7 +391,7 @@ def elementwise_extreme(sign: str) -> Callable[[Writer, Num, Num], Num]:
     return write
 
 
-def shares(w: Writer, g: Num, items: Any, y: Num) -> Several:
+def shares(w: Writer, g: Num, items: Several, y: Num) -> Several:
     """Write the cotangents of the items of ``max`` or ``min``: ties share ``g`` evenly."""
     if not isinstance(items, Several):
         raise Declined("min or max of what is no few numbers")

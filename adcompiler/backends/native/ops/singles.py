@@ -19,7 +19,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.ops.scalars import (
     C_FUNCTIONS, COMPARISONS, OF_EACH, TABLE, as_truth, negation,
 )
-from adcompiler.backends.native.values import Buffer, Declined, Fused, Num
+from adcompiler.backends.native.values import Buffer, Declined, Fused, Num, Several
 from adcompiler.backends.native.writer import Writer, as_double, single
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Var
@@ -68,12 +68,12 @@ def short_of(type_: t.Type, *given: Any) -> str | None:
     return NAUGHT if is_short and NAUGHT in dtypes <= {SINGLE, NAUGHT} else None
 
 
-def is_naught(value: Any) -> bool:
+def is_naught(value: Buffer | Num) -> bool:
     """Say whether a value is a literal zero of Python's."""
     return isinstance(value, Num) and value.expr == Number(0.0) and value.dtype == FLOAT
 
 
-def concerns(given: Sequence[Any]) -> bool:
+def concerns(given: Sequence[Buffer | Fused | Num | Several]) -> bool:
     """Say whether short floats are among operands."""
     return any(
         isinstance(one, (Num, Buffer, Fused)) and one.dtype in SHORT for one in given)

@@ -24,13 +24,14 @@ from adcompiler.backends.native.values import (
 )
 from adcompiler.backends.native.writer import Writer, whole
 from adcompiler.ir import types as t
+from collections.abc import Sequence
 
 ZERO = Number(0)
 NEAREST = 4
 """Elements are read where they stand if they are moved by no more than this."""
 
 
-def rolled(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def rolled(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.roll`` along an axis: what leaves it at one end comes in at the other."""
     of, shift, axis = options("roll", args, named, "a shift axis")
     of, at = array(of, "roll"), known(axis)

@@ -54,10 +54,10 @@ class DefinitionEmitter(PatternEmitter):
             self.write(" = ")
             self._test(t.default_value)
 
-    def _TypeVarTuple(self, t: Any) -> None:
+    def _TypeVarTuple(self, t: ast.FunctionDef) -> None:
         self._TypeVar(t, "*")
 
-    def _ParamSpec(self, t: Any) -> None:
+    def _ParamSpec(self, t: ast.FunctionDef) -> None:
         self._TypeVar(t, "**")
 
     def _arguments(self, t: ast.arguments, comma: str = COMMA) -> None:

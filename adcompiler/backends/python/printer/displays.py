@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from adcompiler.backends.python.printer.layout import Level
 from adcompiler.backends.python.printer.operands import OperandEmitter
@@ -44,7 +43,9 @@ class DisplayEmitter(OperandEmitter):
             self.write(": ")
             self._test(value)
 
-    def _comprehended(self, bracket: str, element: Callable[[], None], generators: Any) -> None:
+    def _comprehended(
+        self, bracket: str, element: Callable[[], None], generators: Sequence[ast.comprehension]
+    ) -> None:
         opening, closing = DISPLAYS[bracket]
         self.write(opening)
         element()

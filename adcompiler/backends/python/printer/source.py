@@ -212,7 +212,7 @@ class SourceEmitter(StatementEmitter):
         self._clause("else", t, t.orelse)
         self._clause("finally", t, t.finalbody)
 
-    def _TryStar(self, t: Any) -> None:
+    def _TryStar(self, t: ast.FunctionDef) -> None:
         self._Try(t, group_handlers=True)
 
     def _handler(self, t: ast.ExceptHandler, keyword: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.sparsity.dependences.values import Dependent
+from collections.abc import Callable
 
 LARGE = 2.0**61
 
@@ -28,7 +29,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating, np.bool_))
 
 
-def computed(function: Any, values: tuple[Any, ...], size: int) -> Any:
+def computed(function: Callable[..., Any], values: tuple[Any, ...], size: int) -> Any:
     """Return the results of a function of numbers in ``size`` lanes, as Python computes them."""
     means = EXTREMES.get(function) or REGISTRY.facts(function).means
     arrays = [np.asarray(value) for value in values]

@@ -25,6 +25,7 @@ from adcompiler.sparsity.interpreter.lanes.lane_values import (
 from adcompiler.sparsity.interpreter.lanes.operations import Operations
 from adcompiler.sparsity.interpreter.run import Refusal, Run
 from adcompiler.sparsity.transfers.movement import scalars_of
+from types import ModuleType
 
 FEWEST = 5
 """Loops of fewer iterations are run one iteration after the other."""
@@ -39,7 +40,7 @@ class Lanes(Operations):
 
     # -- control flow --------------------------------------------------------------------------
 
-    def branch(self, condition: Any, then: Arm, orelse: Arm) -> tuple[Any, ...]:
+    def branch(self, condition: Dependent | bool, then: Arm, orelse: Arm) -> tuple[Any, ...]:
         """Return what a branch yields in all lanes; each arm is run in some of them."""
         if is_uniform(condition):
             if has_dependents(condition):
@@ -82,13 +83,13 @@ class Lanes(Operations):
                 raise BailError
         return results, inner
 
-    def outside(self, value: Any, inner: Level) -> Any:
+    def outside(self, value: Array, inner: Level) -> Any:
         """Return a value of lanes that are all of those around, in the same order."""
         if isinstance(value, Lane) and value.level is inner:
             return Lane(self.level, value.value)
         return value
 
-    def merged(self, a: Any, b: Any, parts: Any) -> Any:
+    def merged(self, a: Dependent, b: Dependent | Array, parts: Any) -> Any:
         """Return a value that is one of two, by lane."""
         if a is b:
             return a
@@ -110,8 +111,9 @@ class Lanes(Operations):
         return Lane(self.level, self.picked(self.run.call(np.concatenate, (arrays,), {}), order))
 
     def loop(
-        self, iterables: Sequence[Any], inits: Sequence[Any], body: Callable[..., Any],
-        condition: Any, count: int, collects: int, stops: bool,
+        self, iterables: Sequence[Any], inits: tuple[Dependent | Array, ...],
+        body: Callable[..., Any], condition: Dependent | bool, count: int, collects: int,
+        stops: bool
     ) -> tuple[Any, ...]:
         """Return the results of a loop inside: in lanes of its own, or one after the other."""
         if condition is not None or stops or collects or not iterables:
@@ -151,7 +153,8 @@ class Lanes(Operations):
         return np.repeat(np.arange(size), len(items)), np.tile(items, size)
 
     def in_new_lanes(
-        self, parents: Array, items: list[Any], inits: Sequence[Any], body: Callable[..., Any]
+        self, parents: Array, items: list[Any], inits: tuple[Dependent | Array, ...],
+        body: Callable[..., Any]
     ) -> tuple[Any, ...]:
         """Return the results of a loop each iteration of which is a lane."""
         owners = [
@@ -205,7 +208,8 @@ class Lanes(Operations):
     # -- the whole loop ------------------------------------------------------------------------
 
     def results(
-        self, iterables: Sequence[Any], inits: Sequence[Any], body: Callable[..., Any], number: int
+        self, iterables: Sequence[Any], inits: tuple[Dependent | Array, ...],
+        body: Callable[..., Any], number: int
     ) -> tuple[Any, ...]:
         """Return the carried values after a loop, then the lists of what it collected."""
         items = [self.items_of(one) for one in iterables]
@@ -232,7 +236,7 @@ class Lanes(Operations):
         return self.checked(iterable)
 
     @staticmethod
-    def checked(items: Any) -> Any:
+    def checked(items: Array) -> Any:
         """Return items that are an array of numbers; raises BailError for others."""
         if not isinstance(items, np.ndarray) or items.ndim != 1 or items.dtype.kind not in "iuf":
             raise BailError
@@ -245,7 +249,7 @@ class Lanes(Operations):
             return self.arrays[-1]
         return Sum(object())
 
-    def end(self, result: Any, owner: Any, init: Any) -> Any:
+    def end(self, result: Any, owner: ModuleType, init: Any) -> Any:
         """Return a carried value after the loop."""
         if isinstance(owner, Written):
             if result is not owner:
@@ -272,7 +276,7 @@ class Lanes(Operations):
             raise BailError
         return result
 
-    def listed(self, value: Any) -> list[Any]:
+    def listed(self, value: Array) -> list[Any]:
         """Return what was collected as a list."""
         array = self.here(value)
         if isinstance(array, Dependent) and array.shape:
@@ -283,7 +287,8 @@ class Lanes(Operations):
 
 
 def in_lanes(
-    run: Run, iterables: Sequence[Any], inits: Sequence[Any], body: Callable[..., Any], number: int
+    run: Run, iterables: Sequence[Any], inits: tuple[Dependent | Array, ...],
+    body: Callable[..., Any], number: int
 ) -> tuple[Any, ...] | None:
     """Return the results of a loop run in lanes, None if it has to be run one by one."""
     records, numbers, doubts = len(run.records), run.numbers, run.doubts
