@@ -22,7 +22,7 @@ from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
 
 if TYPE_CHECKING:
-    from adcompiler.backends.native.lowering import Lowering
+    from adcompiler.backends.native.lower.lowering import Lowering
 
 ZERO = Number(0)
 TAKEN = {(EITHER, SINGLE), (EITHER, NAUGHT), (EITHER, FLOAT), (NAUGHT, SINGLE)}

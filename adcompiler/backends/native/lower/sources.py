@@ -15,7 +15,7 @@ from adcompiler.backends.native.writer import Writer
 from collections.abc import Sequence
 
 if TYPE_CHECKING:
-    from adcompiler.backends.native.lowering import Lowering
+    from adcompiler.backends.native.lower.lowering import Lowering
 
 ZERO, ONE = Number(0), Number(1)
 

@@ -20,7 +20,7 @@ from adcompiler.backends.native.values import (
 from adcompiler.structs import dataclass
 
 if TYPE_CHECKING:
-    from adcompiler.backends.native.lowering import Lowering
+    from adcompiler.backends.native.lower.lowering import Lowering
 
 ZERO = Number(0)
 MOST = 1 << 27

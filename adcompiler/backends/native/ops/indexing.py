@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import Step
 from adcompiler.structs import dataclass
 
 if TYPE_CHECKING:
-    from adcompiler.backends.native.lowering import Lowering
+    from adcompiler.backends.native.lower.lowering import Lowering
 
 ZERO, ONE = Number(0), Number(1)
 FULL = Cut(None, None)

@@ -18,7 +18,7 @@ from adcompiler.backends.native.writer import Writer, as_double, single
 from adcompiler.ir import types as t
 
 if TYPE_CHECKING:
-    from adcompiler.backends.native.lowering import Lowering
+    from adcompiler.backends.native.lower.lowering import Lowering
 
 ZERO, ONE = Number(0), Number(1)
 NONE = Known(None)
