@@ -140,6 +140,7 @@ def torch(program: Program, args: Sequence[Any]) -> Made | None:
     renamed = types.SimpleNamespace(
         newaxis=None, concatenate=torch.cat, arange=torch.arange, eye=torch.eye,
         max=lambda x, axis, keepdims=False: torch.amax(x, axis, keepdims),
+        maximum=lambda x, bound: torch.clamp(x, min=bound),
         sqrt=lambda x: torch.sqrt(x) if isinstance(x, torch.Tensor) else math.sqrt(x),
     )
     function = for_peer(program, Names(renamed, torch, torch.linalg, math))
