@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Callable
 from functools import partial
 
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Block, Call, Const, Loop, Raise, Region, Var
-from adcompiler.ir.visit import walk
+from adcompiler.ir.visit import used, walk
 from adcompiler.specialise.along_structures import builds_structure, runs_along
 from adcompiler.specialise.calls.operator_methods import iterated
 from adcompiler.specialise.generators import consumed
@@ -143,7 +144,7 @@ class Loops(Unrolling):
         known = node, tuple(self.unit.calls.sites), tuple(types), tuple(item_types)
         types = self.unit.loops.types.get(known, types) if self.unit.loops.trial else types
         over = [v for v in self.opened_parts(iterables) if not (by_key and self.has_values(v))]
-        carried = Carried(self, node, inits, flat, over)
+        carried = Carried(self, node, inits, flat, over, env)
         found = self.iterations(node, inits, types, item_types, build, env, scope, carried, by_key)
         if found is None:
             return False
@@ -194,6 +195,7 @@ class Loops(Unrolling):
                 t.join(type_, self.unit.type(atom))
                 for type_, atom in zip(types, attempt.yields or (), strict=False)
             ] or types
+            types = self.with_unread(node, types, widened, attempt.params)
             if widened == types and stable:
                 break
             del self.unit.findings[before:]
@@ -210,6 +212,24 @@ class Loops(Unrolling):
                 "use copies, or one name for one array", "aliases",
             )
         return attempt, types
+
+    def with_unread(
+        self, node: Loop, types: list[t.Type], widened: list[t.Type], params: list[Atom]
+    ) -> list[t.Type]:
+        """Give carried values that no iteration reads their types; nothing depends on these.
+
+        Such are most variables without a value in front of the loop. Return the types.
+        """
+        if widened == types:
+            return types
+        read, found = [used(block) for block in node.blocks()], list(types)
+        for i, (param, old, new) in enumerate(zip(params, types, widened, strict=True)):
+            if old == t.BOTTOM and isinstance(param, Var) and not is_mutable(new) and not (
+                isinstance(new, (t.Static, t.FunctionType))
+                or any(node.params[i] in block for block in read)
+            ):
+                self.unit.types[param] = found[i] = new
+        return found
 
     def write_loop(
         self, node: Loop, types: list[t.Type], inits: list[Atom], flat: list[Atom],

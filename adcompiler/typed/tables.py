@@ -200,6 +200,7 @@ class Loops:
     seen: dict[Any, Any] = field(default_factory=dict)
     types: dict[Any, list[t.Type]] = field(default_factory=dict)
     reshaped: dict[Any, set[int]] = field(default_factory=dict)
+    written: dict[Any, frozenset[Any]] = field(default_factory=dict)
 
     @contextmanager
     def apart(self) -> Iterator[None]:

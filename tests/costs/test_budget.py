@@ -90,7 +90,7 @@ def test_the_users_call_of_a_package_is_found() -> None:
 def test_what_cannot_be_kept_on_disk_is_known_in_the_process(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ADCOMPILER_BUDGET", "30")
+    monkeypatch.setenv("ADCOMPILER_BUDGET", "20")
     monkeypatch.setenv("ADCOMPILER_RECORD", "0")
     step = [large]
 

@@ -64,7 +64,12 @@ def in_a_loop(x):
     return total
 
 
-@pytest.mark.parametrize(("f", "expected"), [(twice, 1.0), (made_again, 12.0), (in_a_loop, 3.0)])
+def test_an_attribute_that_an_iteration_gives_a_function_is_seen_by_the_next():
+    assert grad(in_a_loop, fallback="refuse")(2.0) == 3.0
+    assert grad(in_a_loop, backend="record")(2.0) == 3.0
+
+
+@pytest.mark.parametrize(("f", "expected"), [(twice, 1.0), (made_again, 12.0)])
 def test_where_attributes_change_or_functions_are_made_again_a_run_tells(f, expected):
     with pytest.raises(UnsupportedError, match="attribute"):
         grad(f, fallback="refuse")(2.0)

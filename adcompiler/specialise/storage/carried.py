@@ -42,6 +42,9 @@ class Carried(Walked):
         if heap is None:
             yield
             return
+        for root in self.unwritten:
+            del self.roots[root]
+        self.unwritten = set()
         before, settled = heap.state, heap.settled_level
         heap.state = self.entry.copy()
         heap.state.invalidated.asked = set()

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Loop, Var
+from adcompiler.specialise.interface import Env
 from adcompiler.specialise.storage.guesses import Iteration, Seen, is_reference, rebinds_itself
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import State
+from adcompiler.specialise.storage.written_by_text import written_by_text
 from adcompiler.specialise.writer import Writer
 
 
@@ -21,13 +23,14 @@ class Settling:
     ``lent`` those of these that are no lists and dicts which only it refers to, and ``rebound`` the
     depth at which it gives slots of them other objects; ``grown`` the depths of lists in them whose
     end changes, ``content`` those whose objects change themselves.
-    ``reshaped`` are the positions of carried arrays whose shapes may change.
+    ``said`` are those of them that the text names, ``unwritten`` those of these that the last trial
+    did not write. ``reshaped`` are the positions of carried arrays whose shapes may change.
     ``over`` are iterators that the loop runs over and that read storage; ``walked`` the
     positions of iterables that the body writes into: their items are read by position.
     """
 
     def __init__(
-        self, s: Writer, node: Loop, inits: list[Atom], flat: list[Atom], over: list[Var]
+        self, s: Writer, node: Loop, inits: list[Atom], flat: list[Atom], over: list[Var], env: Env
     ) -> None:
         self.s = s
         self.node = node
@@ -36,6 +39,8 @@ class Settling:
         self.over = over
         self.heap: Heap | None = s.heap
         self.same: set[int] = set()
+        self.said: set[Var] = set()
+        self.unwritten: set[Var] = set()
         self.roots: dict[Var, t.Type] = {}
         self.not_ours: set[Var] = set()
         self.lent: set[Var] = set()
@@ -68,6 +73,25 @@ class Settling:
                     self.same.add(i)
             if memo is not None:
                 self.recall(self.heap, memo)
+            else:
+                self.read_text(self.heap, env)
+
+    def read_text(self, heap: Heap, env: Env) -> None:
+        """Begin with what the text of the body writes into."""
+        kept = self.s.unit.loops.written
+        written = kept.get(self.node)
+        if written is None:
+            written = kept[self.node] = written_by_text(self.node)
+        named = [value for atom, value in env.items() if atom in written]
+        named += [self.first[i] for i in sorted(self.same) if self.node.params[i] in written]
+        if not written.isdisjoint(self.node.items):
+            named += self.flat
+        for atom in named:
+            for root in heap.roots(atom):
+                type_ = self.s.unit.type(heap.state.value(root))
+                if root not in heap.state.choices and isinstance(type_, t.Array):
+                    self.roots[root] = type_
+        self.said, self.content = set(self.roots), set(self.roots)
 
     def recall(self, heap: Heap, memo: Seen) -> None:
         """Begin with what the loop was found to write when it was written last."""
@@ -138,6 +162,10 @@ class Settling:
                 stable = False
             elif root in self.params and self.is_held(heap, root, latest):
                 stable = False
+        self.unwritten = {
+            root for root in self.said if heap.state.value(root) is self.params[root]}
+        self.said -= self.unwritten
+        stable = stable and not self.unwritten
         for root, param in self.params.items():
             depth = heap.rebound_between(param, (heap.state.value(root),))
             if depth is not None and depth < self.rebound.get(root, depth + 1):
@@ -161,9 +189,10 @@ class Settling:
                 stable = False
         stable = self.settle_aliases(heap) and stable
         s.unit.loops.seen[heap, *self.key] = Seen(
-            set(self.same), list(self.roots), set(self.content), dict(self.rebound),
-            dict(self.grown), dict(self.own_params), set(self.copied), set(self.never),
-            set(self.shared_params), set(self.walked), self.moves(heap), set(self.written),
+            set(self.same), [root for root in self.roots if root not in self.unwritten],
+            set(self.content), dict(self.rebound), dict(self.grown), dict(self.own_params),
+            set(self.copied), set(self.never), set(self.shared_params), set(self.walked),
+            self.moves(heap), set(self.written),
         )
         return stable
 
