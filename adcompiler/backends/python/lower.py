@@ -213,8 +213,7 @@ class FunctionLowering(UpdateLowering):
         if source not in self.unit.naming.opened or not isinstance(source, Var):
             return 0
         count = self.unit.naming.opened[source]
-        targets: list[ast.expr] = [self.discard() for _ in range(count)]
-        found = 0
+        read: dict[int, Var] = {}
         for statement in statements[start:]:
             if not (
                 isinstance(statement, Let) and isinstance(statement.rhs, Item)
@@ -222,13 +221,18 @@ class FunctionLowering(UpdateLowering):
                 and not self.fusion.is_fused(statement.target)
             ):
                 break
-            targets[statement.rhs.index.value] = self.store(statement.target)
-            found += 1
+            place = statement.rhs.index.value
+            if type(place) is not int or place not in range(count) or place in read:
+                break
+            read[place] = statement.target
+        found = len(read)
         if found and source in self.entries:
             return found  # the loop has them as its targets
         again = self.uses.get(source, 0) != found
         if not found or (again and (start > position or found < count)):
             return 0
+        targets: list[ast.expr] = [
+            self.store(read[place]) if place in read else self.discard() for place in range(count)]
         self.comment(first.origin)
         value = self.atom(source) if start == position else self.unpacked(rhs)
         self.out.append(ast.Assign([ast.Tuple(targets, ast.Store())], value))
