@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from adcompiler import value_and_grad
+from adcompiler.backends.native.emit.functions import MANY
 from adcompiler.backends.native.emit.llvm import llvm_ir
 from adcompiler.backends.native.emit.types import NotEmitted
 from adcompiler.cache.objects import Objects
@@ -25,6 +26,7 @@ from adcompiler.runtime.machine.llvm import engine
 from adcompiler.runtime.machine.loops import Loops, Source
 from adcompiler.runtime.native import has_compiler, has_llvm
 from adcompiler.runtime.machine.threads import Turns
+from benchmarks.timing import status
 from tests.lanes import one_in
 from tests.native import array_programs, island_programs, list_programs, programs
 from tests.native.test_backends_agree import outcome, same
@@ -399,3 +401,32 @@ def test_what_is_not_emitted_is_python_or_told(
     assert told in auto.explain(A).backend and len(tries) == 1
     with pytest.raises(UnsupportedError, match="LLVM does not compile it"):
         value_and_grad(array_programs.over_rows, backend="native")(A)
+
+
+@pytest.mark.parametrize("count", [MANY // 2, MANY, MANY + 6, 3 * MANY])
+def test_any_number_of_blocks_is_released_wherever_a_function_ends(count: int) -> None:
+    """As many are made again in each iteration; every third one is a part of the one before."""
+    made = "".join(
+        f"        a{k} = a{k - 1}[1:]\n" if k % 3 == 2 else
+        f"        a{k} = np.full(n, {k}.0 + i)\n" for k in range(count))
+    text = (
+        f"@compiled\ndef f(n, stop):\n    total = 0.0\n    for i in range(3):\n{made}"
+        f"        total += {' + '.join(f'a{k}[0]' for k in range(count))}\n"
+        f"        if i == stop:\n            return False, total, a0\n"
+        f"    return True, total, a{count - 1}\n")
+    lines = lines_of(text, "int64", "int64")
+    assert any("%owners = alloca" in line for line in lines) is (count > MANY)
+    f = loops_of(text)
+    wanted = sum(k - (k % 3 == 2) + i for i in range(3) for k in range(count))
+    size = 20_000
+    for _ in range(20):
+        done, total, last = f(size, -1)
+        assert done is True and total == wanted and last[0] == count - 1 - (
+            (count - 1) % 3 == 2) + 2.0
+        assert f(size, 1)[0] is False
+    if sys.platform != "linux":
+        return
+    before = status("VmRSS")
+    for _ in range(200):
+        f(size, -1), f(size, 0), f(size, 2)
+    assert status("VmRSS") - before < 40 * 8 * size

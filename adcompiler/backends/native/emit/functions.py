@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 DONE, GAVE_UP, RAISED = 0, 1, 3
 """What functions return: the results are there; Python computes them; an exception is set."""
+MANY = 24
+"""Up to so many blocks of storage are released one by one where a function ends."""
 Value = Num | Array | tuple[Any, ...]
 
 
@@ -326,13 +328,31 @@ class Frame:
         code.start("gave_up")
         code.store("i32", str(GAVE_UP), self.status)
         code.start("exit")
-        for slot in self.released:
-            code.do(f"call void @release(ptr {code.load('ptr', slot)})")
+        if len(self.released) > MANY:
+            self.release_in_a_row()
+        else:
+            for slot in self.released:
+                code.do(f"call void @release(ptr {code.load('ptr', slot)})")
         code.do(f"ret i32 {code.load('i32', self.status)}")
         head = f"define internal i32 {symbol}({', '.join([*given, 'ptr noalias %results'])})"
         return "\n".join([
             f"{head} {attributes} {{", "entry:", *code.slots, "  br label %start", "start:",
             *code.lines, "}", ""])
+
+    def release_in_a_row(self) -> None:
+        """Release what is in many variables by a loop, for which these lie in memory in a row.
+
+        Else each of them has a value at each place where the function ends: LLVM would take most of
+        its time for these.
+        """
+        code, count = self.code, len(self.released)
+        rows = {f"  {slot} = alloca ptr": f"  {slot} = getelementptr ptr, ptr %owners, i64 {at}"
+                for at, slot in enumerate(self.released)}
+        code.slots[:] = [f"  %owners = alloca [{count} x ptr]", *(
+            rows.get(line, line) for line in code.slots)]
+        with self.counted(str(count)) as at:
+            slot = code.op(f"getelementptr ptr, ptr %owners, i64 {at}")
+            code.do(f"call void @release(ptr {code.load('ptr', slot)})")
 
     def parameter(self, name: str, type_: Type, has_block: bool) -> Value:
         """Return the value of a parameter; calls in Python are handed its storage, not a copy."""
