@@ -90,6 +90,18 @@ def first_or(items: Sequence[Any], default: Any) -> Any:
     return items[0] if len(items) > 0 else default
 
 
+def items_of_iterator(iterator: Any) -> list[Any]:
+    """``list(iterator)`` of an instance with ``__next__``."""
+    found: list[Any] = []
+    while True:
+        try:
+            item = iterator.__next__()
+        except StopIteration:
+            break
+        found = append(found, item)
+    return found
+
+
 def accumulated(
     items: Sequence[Any], function: Callable[[Any, Any], Any], initial: Any
 ) -> list[Any]:

@@ -34,7 +34,7 @@ from adcompiler.runtime.checking import (
 from adcompiler.runtime.aliases import copied_apart
 from adcompiler.runtime import (
     accumulate, add, add_at, append, apart, as_gradient, called, check_assigned,
-    check_bound, check_count, check_items, check_lasts, check_position,
+    check_bound, check_count, check_items, check_keywords, check_lasts, check_position,
     check_rebinds, check_support, choose, dict_keys, drop_last, entry, evaluated,
     give_back, holds_once, keeps_shape, last_written, no_grad, note_value, own,
     passing_on, put_entry, read_global, record, same_extent, same_kind, same_length, same_shape,
@@ -73,7 +73,7 @@ READ_ONLY_CLASSES: tuple[Any, ...] = (
 
 CHECKS: frozenset[Any] = frozenset({
     apart, called, check_assigned, check_bound, check_cotangent, check_count,
-    check_items, check_lasts, check_position, check_rebinds, check_shape,
+    check_items, check_keywords, check_lasts, check_position, check_rebinds, check_shape,
     check_shape_each, check_support, check_tangent, check_value, copied_apart,
     evaluated, holds_once, in_space, keeps_shape, no_table, same_kind, same_length,
     same_extent, same_shape, same_trailing_shape, seed, stays_real,

@@ -7,7 +7,7 @@ from adcompiler.runtime.adjoints.broadcasting import (
 )
 from adcompiler.runtime.containers import (
     Unassigned, append, cell_value, check_assigned, check_bound, check_count,
-    check_items, check_lasts, check_support, check_position, check_rebinds,
+    check_items, check_keywords, check_lasts, check_support, check_position, check_rebinds,
     choose, dict_keys,
     dict_of, dict_values,
     drop_last, entry,
@@ -33,7 +33,7 @@ __all__ = [
     "AliasedError", "StretchedError", "Unassigned", "Unfit", "UnfitError", "accumulate",
     "add", "add_at", "apart", "append", "as_cotangent", "as_gradient", "as_tangent", "called",
     "cell_value", "check_assigned", "check_bound", "check_count",
-    "check_items", "check_lasts", "check_position",
+    "check_items", "check_keywords", "check_lasts", "check_position",
     "check_rebinds", "check_support", "choose", "dict_keys", "dict_of", "dict_values",
     "drop_last",
     "entry", "evaluated", "generated", "give_back", "handed_out", "holds_once", "is_basic",

@@ -165,6 +165,18 @@ def check_bound(value: Any, name: str, outer: bool = False) -> None:
         raise unbound(name, outer)
 
 
+def check_keywords(
+    table: Mapping[str, Any], name: str, required: tuple[str, ...], allowed: tuple[str, ...]
+) -> None:
+    """Raise TypeError, as ``name(**table)`` does, unless its keywords are those that it takes."""
+    for key in table:
+        if key not in allowed:
+            raise TypeError(f"{name}() got an unexpected keyword argument {key!r}")
+    for key in required:
+        if key not in table:
+            raise TypeError(f"{name}() missing 1 required argument: {key!r}")
+
+
 def unbound(name: str, outer: bool = False) -> NameError:
     """Return what Python raises where a variable without value is read."""
     if outer:

@@ -10,6 +10,7 @@ from typing import Any
 from adcompiler.frontend.iterators import merged
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Const, Origin, Pack, Star, unstar
+from adcompiler.specialise.calls.keyword_tables import keywords_of
 from adcompiler.specialise.calls.operator_methods import iterated
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.interface import Env
@@ -24,7 +25,7 @@ class Displays(Writer):
 
     def arguments(
         self, args: tuple[Atom | Star, ...], kwargs: tuple[tuple[str | None, Atom], ...],
-        env: Env, origin: Origin,
+        env: Env, origin: Origin, func: Atom | None = None,
     ) -> tuple[list[Atom | Star], dict[str, Atom]]:
         """Return call arguments with ``*`` and ``**`` opened where their structure is known."""
         values: list[Atom | Star] = []
@@ -47,10 +48,16 @@ class Displays(Writer):
                     self.check_new_keyword(entry, named, origin)
                     named[str(entry)] = self.item(value, Const(entry), origin, str(entry))
                 continue
-            self.reject(
-                origin, "** of a dict whose keys are not known when compiling",
-                "pass the keyword arguments by name, or the dict itself", "star-arguments", value,
-            )
+            found: dict[str, Atom] | None = None
+            if isinstance(type_, t.Dict) and func is not None and len(kwargs) == 1:
+                found = keywords_of(self, self.value(func, env), values, named, value, origin)
+            if found is None:
+                self.reject(
+                    origin, "** of a dict whose keys are not known when compiling",
+                    "pass the keyword arguments by name, or the dict itself", "star-arguments",
+                    value,
+                )
+            named |= found or {}
         return values, named
 
     def check_new_keyword(self, key: str, named: dict[str, Atom], origin: Origin) -> None:

@@ -90,7 +90,7 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
             ):
                 pass  # emitted code says itself where a value may be missing; None is one
             case Do(Call(func, args, kwargs), origin) if is_told(self, self.value(func, env)):
-                values, named = self.arguments(args, kwargs, env, origin)
+                values, named = self.arguments(args, kwargs, env, origin, func)
                 parts = [self.value(func, env), *values]
                 self.out.append(Do(plain_call(Const(told), parts, named), origin))
             case Do(rhs, origin):
@@ -388,7 +388,7 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
         self.in_emitted = scope is not None and scope.emitted
         match rhs:
             case Call(func, args, kwargs):
-                values, named = self.arguments(args, kwargs, env, origin)
+                values, named = self.arguments(args, kwargs, env, origin, func)
                 called = self.value(func, env)
                 parent = None
                 if isinstance(called, Const) and called.value is class_made:

@@ -12,7 +12,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Block, Call, Const, Loop, Raise, Region, Var
 from adcompiler.ir.visit import used, walk
 from adcompiler.specialise.along_structures import builds_structure, runs_along
-from adcompiler.specialise.calls.operator_methods import iterated
+from adcompiler.specialise.calls.own_iterators import run_over
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.iterables import Build
@@ -42,10 +42,12 @@ class Loops(Unrolling):
 
     def loop(self, node: Loop, env: Env, scope: Scope | None) -> None:
         """Write a loop, with the types of carried values widened until they are stable."""
-        whole = not (node.stops or raises(node))
+        whole, inside = not (node.stops or raises(node)), used(node.body)
+        read = [env[atom] for atom in inside if atom in env]
         iterables = [
-            consumed(
-                self, iterated(self, self.value(atom, env), node.origin), node.origin, False, whole)
+            consumed(self, run_over(
+                self, self.value(atom, env), node.origin, whole and atom not in inside, read,
+            ), node.origin, False, whole)
             for atom in node.iterables
         ]
         if self.unrolled(node, iterables, env, scope):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import dis
+import itertools
+import types as python_types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -21,6 +24,7 @@ from adcompiler.runtime import no_grad, note_value, noted_value, passing_on, sto
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.interface import Env
+from adcompiler.specialise.objects import find_raw
 from adcompiler.specialise.storage.partial_writes import (
     changed_roots, is_all_or_nothing, may_catch_errors_of_ufuncs, may_raise, written_before_raising,
 )
@@ -31,16 +35,35 @@ Arm = tuple[list[Statement], tuple[Atom, ...] | None]
 
 
 def computes_in_methods(s: Writer, context: Atom) -> bool:
-    """Say whether a context is an instance whose methods a derivative may go through."""
+    """Say whether a context is an instance whose methods a derivative may go through.
+
+    What one holds that was made here is known: its methods may do no more than read it.
+    """
     type_ = s.unit.type(context)
     if not isinstance(type_, t.Object) or not is_record_class(type_.cls):
         return False
     made_here = isinstance(s.unit.definition(context), Call) and s.unit.fields(context) is not None
     if not made_here:
         return bool(type_.fields) and t.may_vary(type_)
-    return not type_.fields or any(
+    found = [find_raw(type_.cls, name) for name in ("__enter__", "__exit__")]
+    return not all(
+        raw is not None and reads_only(raw[1], type_.cls) for raw in found
+    ) or any(
         t.may_vary(field) or isinstance(field, (t.List, t.Dict, t.Object))
         for _, field in type_.fields)
+
+
+def reads_only(method: Any, cls: type) -> bool:
+    """Say whether all that a method does with its instance is to read what that holds."""
+    if not isinstance(method, python_types.FunctionType) or not method.__code__.co_varnames:
+        return False
+    code, first = method.__code__, method.__code__.co_varnames[0]
+    steps = list(dis.get_instructions(code))
+    uses = [(one, after) for one, after in itertools.pairwise(steps) if one.argval == first or (
+        isinstance(one.argval, tuple) and first in one.argval)]
+    return first not in code.co_cellvars and all(
+        one.argval == first and after.opname == "LOAD_ATTR" and not hasattr(cls, after.argval)
+        for one, after in uses)
 
 
 class Regions(Writer):

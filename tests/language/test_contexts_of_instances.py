@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from adcompiler import grad, hessian, jvp
+from adcompiler import UnsupportedError, grad, hessian, jvp
 from tests.lanes import one_in
 from tests.language.modes import agrees_in_every_mode, differences
 
@@ -151,6 +151,66 @@ def test_a_context_that_swallows():
 
     assert abs(grad(swallows)(2.0) - (4.0 * math.log(2.0) + 2.0)) < 1e-12
     assert grad(swallows)(-1.0) == 1.0
+
+
+LEFT = []
+
+
+class Noting(Tape):
+    def __exit__(self, kind, error, traceback):
+        LEFT.append(kind)
+        self.x = self.x**2
+
+
+def noting(v):
+    tape = Noting(v[0])
+    with tape:
+        y = v[1] * v[2]
+    return tape.x * y
+
+
+def test_what_methods_compute_beside_writes_outside_is_never_lost(monkeypatch):
+    np.testing.assert_allclose(grad(noting)(V), differences(noting, V), rtol=1e-7)
+    monkeypatch.setenv("ADCOMPILER_RECORD", "0")
+    with pytest.raises(UnsupportedError, match="the methods of this context"):
+        grad(lambda v: noting(v) * 1.0)(V)
+
+
+class Counted:
+    def __init__(self, number):
+        self.number = number
+
+    def __enter__(self):
+        self.number += 1
+
+    def __exit__(self, *exception):
+        self.number *= 2
+
+
+class CountedByMethods(Counted):
+    def __enter__(self):
+        self.moved()
+
+    def moved(self):
+        self.number += 1
+
+
+class CountedByFunctions(Counted):
+    def __enter__(self):
+        setattr(self, "number", self.number + 1)  # noqa: B010
+
+
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("kind", [Counted, CountedByMethods, CountedByFunctions])
+def test_integers_that_methods_change(kind, given):
+    def power(x, counted):
+        counted = counted if given else kind(1)
+        with counted:
+            y = x**counted.number
+        return y * counted.number
+
+    assert power(0.7, kind(1)) == 4.0 * 0.7**2
+    assert grad(power)(0.7, kind(1)) == 8.0 * 0.7
 
 
 def exit_writes_what_is_read_behind_a_handler(v):

@@ -46,6 +46,7 @@ from adcompiler.specialise.calls.operator_methods import (
     call_operator, iterated, method_of, runs_over,
 )
 from adcompiler.specialise.calls.out_arguments import store_result, writes_elsewhere
+from adcompiler.specialise.calls.own_iterators import run_over
 from adcompiler.specialise.calls.random_draws import type_of_making
 from adcompiler.specialise.calls.single_dispatch import call_registered
 from adcompiler.specialise.calls.sparse_matrices import call_sparse
@@ -250,8 +251,9 @@ def run_through(s: Writer, value: Any, args: list[Any], origin: Origin) -> list[
         whole = (value is dict and bool(args) and is_dict(s, args[0])) or (
             value in (min, max) and len(args) > 1
         )
+        to_its_end = REGISTRY.facts(value).exhausts is True
         return args if whole else [
-            arg if is_array_of_its_own(s, value, arg) else iterated(s, arg, origin)
+            arg if is_array_of_its_own(s, value, arg) else run_over(s, arg, origin, to_its_end)
             for arg in args
         ]
     return args

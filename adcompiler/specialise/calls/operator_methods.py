@@ -6,7 +6,6 @@ import operator
 import types as python_types
 from typing import Any
 
-import numpy as np
 
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
@@ -29,8 +28,6 @@ OPERATORS: dict[Any, tuple[str, ...]] = {
     operator.index: ("__index__",),
 }
 """The methods that define what an operator or built-in function does with an instance."""
-LISTED = (np.ndindex, np.ndenumerate)
-"""Iterators that loops take apart, whose methods are written in Python."""
 
 
 def method_of(s: Writer, atom: Any, name: str) -> tuple[type, tuple[type, Any]] | None:
@@ -125,12 +122,6 @@ def iterated(s: Writer, atom: Any, origin: Origin) -> Any:
     match s.unit.definition(result):
         case Call(Const(function), (Var() | Const() as items,)) if function is iter:
             return items
-    made = s.unit.type(result)
-    own = is_own(s, result) and isinstance(made, t.Object) and made.cls not in LISTED
-    if own and method_of(s, result, "__next__") is not None:
-        return s.reject(
-            origin, "an instance with `__next__` is run over, which changes it",
-            "write a loop that calls `next`, or a generator function", "iterators")
     return result
 
 
