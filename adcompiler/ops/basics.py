@@ -63,6 +63,7 @@ from adcompiler.runtime.adjoints.shaping import (
     reshape_view, resize_adjoint, tile_adjoint, viewed,
 )
 from adcompiler.runtime.tables import no_table
+from adcompiler.runtime.tapes import as_rows
 from adcompiler.runtime.unknown_calls import call_on_copies
 
 ITERTOOLS = tuple(value for value in vars(itertools).values() if isinstance(value, type))
@@ -278,7 +279,7 @@ FRESH_RUNTIME = (
     tile_adjoint, resize_adjoint, diagonal_adjoint, diagonal_view_adjoint, pad_adjoint,
     cross_adjoint_left,
     crossed, cross_adjoint_right, kron_adjoint_left, kron_adjoint_right, scatter, last_written,
-    as_gradient,
+    as_gradient, as_rows,
 )
 """Functions of the runtime whose results share storage with nothing that they are given."""
 

@@ -20,6 +20,40 @@ from collections.abc import Callable
 class Products(Uniform):
     """The rewrites of products of matrices."""
 
+    def rewrite(self, call: Call) -> Rhs | Atom | None:
+        """As in Uniform; sum(-x) -> -sum(x), sum(c * x) -> c * sum(x), sum(x * y) -> x @ y."""
+        found = super().rewrite(call)
+        if found is not None or not self.sweep or meaning(call) != "sum" or len(call.args) != 1:
+            return found
+        x = plain(call.args[0])
+        type_ = self.unit.type(x)
+        if self.uses.get(x) != 1 or not isinstance(type_, t.Array) or type_.kind != "float":
+            return None
+        inner, scaled = self.negated(x), self.scaled(x)
+        if inner is not None:
+            return Call(Const(operator.neg), (self.summed(call, inner),))
+        if scaled is not None:
+            return Call(Const(operator.mul), (scaled[0], self.summed(call, scaled[1])))
+        made = self.made_by(x, operator.mul)
+        if made is None or type_ != t.Array("float64", 1):
+            return None
+        one, other = map(plain, made.args)
+        alike = self.unit.type(one) == type_ == self.unit.type(other)
+        fits = alike and self.same_shape(one, other)
+        return Call(Const(operator.matmul), (one, other)) if fits else None
+
+    def summed(self, call: Call, x: Atom) -> Atom:
+        """Return the sum of an array, written first."""
+        inner = Call(call.func, (x,))
+        found = self.rewrite(inner)
+        type_ = self.unit.type(x)
+        assert isinstance(type_, t.Array) and not isinstance(found, (Var, Const))
+        return self.first("total", found or inner, t.Scalar("float", type_.dtype))
+
+    def scaled(self, x: Atom) -> tuple[Atom, Atom] | None:
+        """Return (c, a) if ``x`` is the product c * a of a number and an array, read only here."""
+        raise NotImplementedError
+
     def rewrite_attribute(self, target: Var, rhs: Attribute) -> Rhs | Atom:
         """A.T.T -> A, and (A @ B).T -> B.T @ A.T where one of these is turned already."""
         if rhs.name != "T" or not self.sweep or not isinstance(rhs.obj, Var):

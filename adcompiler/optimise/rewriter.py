@@ -149,6 +149,7 @@ class Rewriter:
             new = rhs  # written into later, which the value that it equals must not be
         if isinstance(new, (Var, Const)):
             self.renamed[target] = new
+            self.uses[new] = self.uses.get(new, 0) + self.uses.get(target, 0) - 1
             return []
         if new is None or new is rhs:
             if isinstance(rhs, Call):

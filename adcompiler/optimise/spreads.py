@@ -5,6 +5,7 @@ The cotangent of a sum is an array filled with one number. What uses it can most
 
 from __future__ import annotations
 
+import itertools
 import operator
 from typing import Any
 
@@ -167,7 +168,28 @@ class Spreads(Rewriter):
             small = self.number_for(one, other)
             if small is not None:
                 return Call(call.func, (small, other) if position == 0 else (other, small))
+            narrow = self.narrowed(call, one, other)
+            if narrow is not None:
+                return Call(call.func, (narrow, other) if position == 0 else (other, narrow))
         return self.scaled_fill(function, x, y)
+
+    def narrowed(self, call: Call, one: Atom, other: Atom) -> Atom | None:
+        """Return s * b for (full_like(a, s) * b) * c, where a and c have the shape of the result.
+        """
+        made = self.made_by(one, "multiply") if meaning(call) == "multiply" else None
+        if made is None or not self.sweep or self.uses.get(one) != 1 or (
+            self.unit.type(one) != self.unit.type(other) or not self.same_shape(one, other)
+        ):
+            return None
+        for x, b in itertools.permutations(map(plain, made.args)):
+            found = self.filled(x)
+            part = self.unit.type(b)
+            if found is None or not isinstance(part, t.Array) or not self.same_shape(x, one) or (
+                not self.keeps_dtype(found[1], part)
+            ):
+                continue
+            return self.first("product", Call(made.func, (found[1], b)), part)
+        return None
 
     def number_for(self, one: Atom, other: Atom) -> Atom | None:
         """Return what ``one`` may be replaced by in arithmetic with ``other``.

@@ -4,7 +4,7 @@ The lists of inner loops are saved by the loops around them, or handed to anothe
 values of an iteration go the same way to the same reverse loop, they are put into one tuple. What
 is saved twice is saved once. What is a sum or product of values that are saved anyway is not saved
 but computed anew: that costs as much as an addition, where keeping it costs memory for as long as
-the loop runs.
+the loop runs. Where more than ten values are saved, so are products of matrices.
 """
 
 from __future__ import annotations
@@ -25,10 +25,15 @@ from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import (
     count_uses, defined, definitions, loops_in, substitute_block, walk, with_blocks,
 )
+from adcompiler.ops.queries import meaning
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
+
+
+MOST = 10
+"""How many values of an iteration are saved, if the rest is products of them."""
 
 
 def join_tapes(block: Block, unit: Unit, purity: Purity) -> Block:
@@ -169,10 +174,11 @@ class _Tapes:
             if not isinstance(statement, Let) or statement.target not in kept or len(kept) == 1:
                 continue
             value, rhs = statement.target, statement.rhs
-            if value in self.exposed or not self.is_cheap(rhs) or not all(
+            many = len(kept) > MOST and self.is_product(rhs)
+            if value in self.exposed or not (many or self.is_cheap(rhs)) or not all(
                 (atom in kept and atom not in self.exposed and atom is not value)
-                or isinstance(atom, Const) or (
-                    atom not in self.inner and not is_mutable(self.unit.type(atom)))
+                or isinstance(atom, Const) or (atom not in self.inner and (
+                    not is_mutable(self.unit.type(atom)) or (many and atom not in self.exposed)))
                 for atom in operands(rhs)
             ):
                 continue
@@ -187,6 +193,11 @@ class _Tapes:
             new = Let(way.item, substitute(rhs, mapping), statement.origin.reversed())
             self.unit.defs[way.item] = new.rhs
             self.anew.setdefault(way.reader, []).insert(0, new)
+
+    def is_product(self, rhs: Rhs) -> bool:
+        """Say whether a right-hand side is the product of two arrays, matrices or vectors."""
+        return isinstance(rhs, Call) and meaning(rhs) == "matmul" and not rhs.kwargs and all(
+            isinstance(self.unit.type(unstar(arg)), t.Array) for arg in rhs.args)
 
     def is_cheap(self, rhs: Rhs) -> bool:
         """Say whether a right-hand side is a sum, a product or the like of numbers or arrays."""

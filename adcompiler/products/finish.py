@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 import numpy as np
 
@@ -73,7 +74,34 @@ def finished_bar(
             return bar
         if unit.type(bar) == type_ and unit.shape(bar) == unit.shape(var):
             return s.let(Call(Const(np.copy), (bar,)), type_, f"{var.name}_bar", at)
+    entries = own_entries(s, type_, bar, given, owned, at)
+    if entries is not None:
+        return s.let(entries, type_, f"{var.name}_bar", at)
     return s.let(Call(Const(as_gradient), (bar or NONE, var)), type_, f"{var.name}_bar", at)
+
+
+def own_entries(
+    s: Builder, type_: t.Type, bar: Atom | None, given: set[Atom], owned: set[Atom], at: Origin
+) -> Pack | None:
+    """Return a dict of arrays as a gradient, each an array of its own; None for anything else."""
+    made = s.unit.definition(bar) if isinstance(bar, Var) else None
+    if not isinstance(type_, t.Dict) or not isinstance(made, Pack) or made.kind != "dict" or (
+        tuple(key.value for key in made.keys if isinstance(key, Const)) != type_.keys
+    ):
+        return None
+    if not all(isinstance(want, t.Array) and want.ndim and want.kind in ("float", "complex")
+               and isinstance(part, Var) and s.unit.type(part) == want
+               for part, want in zip(made.items, type_.items, strict=True)):
+        return None
+    items: list[Atom] = []
+    for part in made.items:
+        assert isinstance(part, Var)
+        root = storage_root(s, part)
+        if root in given or not (part in owned or owns_storage(s, root)):
+            part = s.let(Call(Const(np.copy), (part,)), s.unit.type(part), part.name, at)
+        given.add(root)
+        items.append(part)
+    return replace(made, items=tuple(items))
 
 
 def python_number(s: Builder, bar: Atom, type_: t.Type, at: Origin) -> Atom:
@@ -174,14 +202,14 @@ def own_arrays(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> B
         if not isinstance(atom, Var):
             return atom
         rhs, type_ = made.get(atom), unit.type(atom)
-        if isinstance(rhs, Pack) and rhs.kind == "tuple":
+        if is_taken_apart(rhs):
             items = tuple(item if isinstance(item, Star) else own(item) for item in rhs.items)
             if all(a is b for a, b in zip(items, rhs.items, strict=True)):
                 return atom
             statements[:] = [
                 st for st in statements if not (isinstance(st, Let) and st.target is atom)
             ]
-            return write(atom.name, Pack("tuple", items), type_)
+            return write(atom.name, replace(rhs, items=items), type_)
         if not isinstance(type_, t.Array) or type_.kind not in ("float", "complex"):
             return atom
         roots = roots_of(atom, made, sharing, handed)
@@ -200,13 +228,19 @@ def own_arrays(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> B
 
 
 def held_whole(atoms: Iterable[Atom], made: Mapping[Var, Rhs], unit: Unit) -> Iterator[Var]:
-    """Yield the lists, dicts and instances among values that are yielded, in tuples too."""
+    """Yield the lists and instances among values that are yielded, in tuples and dicts too."""
     for atom in atoms:
         rhs = made.get(atom) if isinstance(atom, Var) else None
-        if isinstance(rhs, Pack) and rhs.kind == "tuple":
+        if is_taken_apart(rhs):
             yield from held_whole(map(unstar, rhs.items), made, unit)
         elif isinstance(atom, Var) and not isinstance(unit.type(atom), t.Array | t.Scalar):
             yield atom
+
+
+def is_taken_apart(rhs: Rhs | None) -> TypeGuard[Pack]:
+    """Say whether a right-hand side is a tuple or dict, of which all parts are known."""
+    return isinstance(rhs, Pack) and (
+        rhs.kind == "tuple" or (rhs.kind == "dict" and None not in rhs.keys))
 
 
 def put_outside(

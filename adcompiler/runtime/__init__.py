@@ -28,10 +28,12 @@ from adcompiler.runtime.structure import (
     add, as_cotangent, as_gradient, seed, unit_vectors, zeros_like,
 )
 from adcompiler.runtime.tangents import as_tangent
+from adcompiler.runtime.tapes import as_rows
 
 __all__ = [
     "AliasedError", "StretchedError", "Unassigned", "Unfit", "UnfitError", "accumulate",
-    "add", "add_at", "apart", "append", "as_cotangent", "as_gradient", "as_tangent", "called",
+    "add", "add_at", "apart", "append", "as_cotangent", "as_gradient", "as_rows", "as_tangent",
+    "called",
     "cell_value", "check_assigned", "check_bound", "check_count",
     "check_items", "check_keywords", "check_lasts", "check_position",
     "check_rebinds", "check_support", "choose", "dict_keys", "dict_of", "dict_values",

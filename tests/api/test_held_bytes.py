@@ -33,7 +33,7 @@ def spread(n: int) -> np.ndarray:
     return a @ a.T / n + np.eye(n)
 
 
-HIDDEN = 48
+HIDDEN = 64
 LSTM = (RNG.normal(size=(4 * HIDDEN, HIDDEN + 8)) / 9, RNG.normal(size=4 * HIDDEN),
         RNG.normal(size=(60, 8)), RNG.normal(size=HIDDEN))
 KALMAN = (RNG.normal(size=(20, 20)) / 5, RNG.normal(size=(10, 20)), spread(20), spread(10),
@@ -46,7 +46,7 @@ PROGRAMS = [
     (stencils.heat_2d, (RNG.normal(size=(60, 60)), 0.1, 50), (0, 1)),
     (heat_with_losses, (RNG.normal(size=(200, 200)), 0.1, 20), (0, 1)),
     (networks.lstm_states, LSTM, (0, 1)),
-    (n_body, (RNG.normal(size=(12, 3)), RNG.normal(size=(12, 3)), RNG.random(12), 20), (0, 1)),
+    (n_body, (RNG.normal(size=(12, 3)), RNG.normal(size=(12, 3)), RNG.random(12), 200), (0, 1)),
     (sequences.kalman_log_likelihood, KALMAN, (0, 2, 3)),
 ]
 

@@ -61,7 +61,7 @@ X, W = np.array([0.3, -0.2, 0.5]), np.linspace(-0.4, 0.5, 9).reshape(3, 3)
     (within_loops, (X, X + 0.1, 3), ["x_bar += "]),
     (with_a_branch, (X, X + 0.1, 3), ["w_bar += ", "x_bar += "]),
     (pairs, (X, X + 0.1, 3), ["total_bar += x_bar * 0.1"]),
-    (with_less, (X, X + 0.1, 3), ["y -= w * i", "x_bar -= product", "x_bar += product * 2.0"]),
+    (with_less, (X, X + 0.1, 3), ["y -= w * i", "x_bar -= product", "x_bar += 2.0 * product"]),
 ])
 def test_sums_of_cotangents_are_in_place(function, args, written):
     text = ad.grad(function, (0, 1)).source_for(*args)

@@ -7,19 +7,21 @@ what such an expression reads lives until the expression is written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeGuard
 
 from adcompiler.analyses.purity import Purity, is_destructive, is_writer
 from adcompiler.analyses.storage import Sharing, is_mutable, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Do, Function, If, Item, Let, Loop, Pack, Region, Rhs, Slice,
+    UNDEF, Atom, Block, Call, Const, Do, Function, If, Item, Let, Loop, Pack, Region, Rhs, Slice,
     Statement, Var, With, operands, unstar,
 )
 from adcompiler.ir.visit import (
     bound_inside, count_uses, defined, direct_uses, is_short_circuit, loops_in, walk,
 )
+from adcompiler.ops.queries import meaning
 from adcompiler.typed.unit import Unit
 
 MAX_WEIGHT = 12
@@ -50,6 +52,7 @@ class Fusion:
         self.inside = variables_inside(function.body)
         self.viewed: dict[Var, set[Var]] = {}
         self.fused: set[Var] = set()
+        self.doubled: set[Var] = set()
         self.reads: dict[Var, set[Var]] = {}
         self.weight: dict[Var, int] = {}
         self.conditionals: set[If] = set()
@@ -72,6 +75,7 @@ class Fusion:
 
     def block(self, statements: Sequence[Statement], yields: Sequence[Atom]) -> None:
         direct = direct_counts(statements, yields)
+        self.doubled.update(doubled_values(statements, self.unit.naming.names))
         for position, statement in enumerate(statements):
             following = statements[position + 1] if position + 1 < len(statements) else None
             if isinstance(following, With) and isinstance(statement, Let) and (
@@ -110,7 +114,9 @@ class Fusion:
             return False
         if isinstance(rhs, Slice) or isinstance(self.unit.type(target), t.Method):
             return True
-        if not target.temporary or target in self.unit.naming.names:
+        if target not in self.doubled and (
+            not target.temporary or target in self.unit.naming.names
+        ):
             return False
         weight = 1 + sum(self.weight.get(a, 0) for a in operands(rhs) if isinstance(a, Var))
         return weight <= MAX_WEIGHT and self.purity.is_pure(rhs)
@@ -287,6 +293,26 @@ def written_buffers(statement: Statement) -> set[Atom]:
         elif isinstance(inner, Loop):
             found.update(inner.inits)
     return found
+
+
+def doubled_values(statements: Sequence[Statement], names: Mapping[Var, str]) -> Iterator[Var]:
+    """Yield cotangents that are made to be doubled, under one name and by one line.
+
+    Those are of ``x * x``, which sends one cotangent back twice.
+    """
+    made: dict[Atom, Let] = {}
+    for statement in statements:
+        if not isinstance(statement, Let):
+            continue
+        rhs, target = statement.rhs, statement.target
+        if statement.origin.reverse and isinstance(rhs, Call) and meaning(rhs) == "multiply":
+            for number, value in itertools.permutations(map(unstar, rhs.args)):
+                first = made.get(value) if isinstance(number, Const) else None
+                if first is not None and first.origin.line == statement.origin.line and (
+                    names.get(first.target, first.target.name) == names.get(target, target.name)
+                ):
+                    yield first.target
+        made[target] = statement
 
 
 def joined_values(block: Block) -> dict[Var, list[Atom]]:

@@ -186,14 +186,14 @@ class FunctionLowering(UpdateLowering):
             [self.store(target)], as_value(expression)))
 
     def added(self, target: Var, sum_: ast.expr) -> ast.stmt | None:
-        """Return a sum as it is written into the array that is its first operand, or None."""
+        """Return a sum or product as it is written into the array that it begins with, or None."""
         into = self.sums.into.get(target)
         if into is None or self.fusion.is_fused(into) or self.names_differ(target, into) or (
             not isinstance(sum_, ast.BinOp)
         ):
             return None
         operands, name = [sum_.left, sum_.right], self.names[target]
-        if isinstance(sum_.op, ast.Add) and isinstance(sum_.right, ast.Name) and (
+        if isinstance(sum_.op, ast.Add | ast.Mult) and isinstance(sum_.right, ast.Name) and (
             sum_.right.id == name
         ):
             operands.reverse()
@@ -386,10 +386,15 @@ class FunctionLowering(UpdateLowering):
                 phase = "reverse sweep" if node.origin.reverse else "forward pass"
                 stage = ast.Constant(f"{phase}, {node.origin.where}")
                 iterable = ast.Call(self.references.expression(counted), [iterable, stage], [])
+            taken = self.taken_off(node)
             self.inside += 1
             body = self.sub(lambda: self.loop_body(node))
             self.inside -= 1
-            self.out.append(ast.For(target, iterable, body, []))
+            if taken is None:
+                self.out.append(ast.For(target, iterable, body, []))
+                return self.copies(node.results, node.params)
+            last = ast.Call(ast.Attribute(self.load(taken), "pop", ast.Load()), [], [])
+            self.out.append(ast.While(self.load(taken), [ast.Assign([target], last), *body], []))
         else:
             test = self.sub(lambda: self.statements(test_block.statements))
             condition = self.atom(test_block.yields[0])
@@ -400,6 +405,21 @@ class FunctionLowering(UpdateLowering):
                 condition = ast.Constant(True)
             self.out.append(ast.While(condition, body, []))
         self.copies(node.results, node.params)
+
+    def taken_off(self, node: Loop) -> Var | None:
+        """Return the tape that a sweep takes its values off, which itself keeps others; or None.
+
+        So it need not keep both. The tape was made where the sweep is, and nothing else reads it.
+        """
+        if not node.collects or self.inside or len(node.iterables) != 1 or (
+            self.unit.settings.progress
+        ):
+            return None
+        (turned,) = node.iterables
+        tape = self.tapes.source(turned)
+        once = tape in self.tapes.of_collect and isinstance(turned, Var) and (
+            self.fusion.is_fused(turned) and self.uses.get(tape) == 1)
+        return tape if once else None
 
     def loop_body(self, node: Loop) -> None:
         statements = node.body.statements

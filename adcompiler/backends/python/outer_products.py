@@ -18,12 +18,13 @@ from adcompiler.analyses.purity import Purity, checks
 from adcompiler.analyses.storage import Sharing, is_mutable, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, Function, Item, Let, Loop, Pack, Region, Rhs,
+    Atom, Attribute, Block, Call, Const, Do, Function, Item, Let, Loop, Region, Rhs,
     Statement, Var, unstar,
 )
 from adcompiler.ir.visit import count_uses, definitions, loops_in, used, walk, with_blocks
 from adcompiler.ops.queries import meaning
 from adcompiler.optimise.dead_code import dead_code
+from adcompiler.runtime.tapes import as_rows
 from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
 
@@ -159,18 +160,12 @@ class OuterProducts:
         assert isinstance(of, t.List) and isinstance(of.item, t.Array)
         matrix = replace(of.item, ndim=2)
         dtype = () if matrix.dtype == "float64" else (Const(np.dtype(matrix.dtype).type),)
-        together = self.write(
-            out, loop, "together", Call(Const(np.array), (vectors, *dtype)), matrix)
-        count = self.write(out, loop, "count", Call(Const(len), (vectors,)), t.INT)
         shape = self.write(
             out, loop, "shape", Attribute(like, "shape"),
             t.Tuple((t.INT,) * (self.ndim(like) or 0)))
         length = self.write(out, loop, "length", Item(shape, Const(axis)), t.INT)
-        sizes = self.write(
-            out, loop, "sizes", Pack("tuple", (count, length)), t.Tuple((t.INT, t.INT)))
-        return self.write(
-            out, loop, f"{vectors.name}_as_rows", Call(Const(np.reshape), (together, sizes)),
-            matrix)
+        rhs = Call(Const(as_rows), (vectors, length, *dtype))
+        return self.write(out, loop, f"{vectors.name}_as_rows", rhs, matrix)
 
     def sums(self, loop: Loop) -> dict[int, list[Product]]:
         """Return by their places the sums of a loop that nothing reads before its end."""

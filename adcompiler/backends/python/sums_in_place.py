@@ -1,4 +1,4 @@
-"""Which sums of arrays may be written as ``x += y``: into an array that nobody else holds.
+"""Which sums and products of arrays may be written as ``x += y``: into one that nobody else holds.
 
 Such an array was made by the code itself, and nothing reads it after the sum. Loops hand it on from
 one iteration to the next. A copy of one is that array itself.
@@ -206,11 +206,13 @@ class SumsInPlace:
 
     @staticmethod
     def summands(rhs: Call) -> tuple[object, ...]:
-        """Return the operands that a sum may be written into."""
+        """Return the operands that a sum or product may be written into."""
         word = meaning(rhs)
-        if rhs.kwargs or len(rhs.args) != 2 or word not in ("add", "subtract"):
+        if rhs.kwargs or len(rhs.args) != 2:
             return ()
-        return rhs.args if word == "add" else rhs.args[:1]
+        if word in ("subtract", "divide"):
+            return rhs.args[:1]
+        return rhs.args if word in ("add", "multiply") else ()
 
     def is_like(self, one: Var, other: Var) -> bool:
         """Say whether arrays have one type and shape."""

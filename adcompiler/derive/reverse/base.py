@@ -33,8 +33,8 @@ class ReverserBase(ABC):
     equal shapes. ``env`` maps primal variables to the atoms that hold their values in the forward
     pass, ``home`` variables to the region that they were made in. ``held`` are the values
     that are written into through a container, ``kept`` their copies. ``depth`` is the number of
-    loops around. ``lasting`` are arguments that nobody writes into, where their elements
-    are read again in the sweep.
+    loops around. ``lasting`` are values that nobody writes into after they are read, where the
+    sweep may read them again.
     """
 
     def __init__(
@@ -62,7 +62,6 @@ class ReverserBase(ABC):
         self.outs: dict[int, list[Statement]] = {}
         self.given = tuple(params)
         self.home: dict[Var, int] = dict.fromkeys(self.given, 0)
-        self.lasting: frozenset[Atom] = frozenset()
         self.reads_again = False
         self.loops: set[int] = set()
         self.expected = ExpectedShapes(self)
@@ -100,6 +99,16 @@ class ReverserBase(ABC):
     @abstractmethod
     def available(self, var: Var) -> Atom:
         """Return the atom that holds a forward value at this point of the sweep."""
+
+    @property
+    @abstractmethod
+    def bound(self) -> frozenset[Atom]:
+        """The variables of the primal code."""
+
+    @property
+    @abstractmethod
+    def lasting(self) -> frozenset[Atom]:
+        """Values that nobody writes into after they are read, where the sweep may read them."""
 
     @abstractmethod
     def rebuilt(self, var: Var, at: Origin) -> Atom:

@@ -225,7 +225,7 @@ class BranchReverser(Recomputer):
         arm = pending.arms[side]
         hoist_metadata(out, arm, set(top_level(arm)), self.s.unit.unsure)
         made = set(top_level(arm))
-        self.recompute_integers(out, yields, arm, made)
+        self.recompute_integers(out, yields, arm, made, pending.regions[side])
         needed = [v for v in free_variables(Block(tuple(out), tuple(yields))) if v in made]
         mapping: dict[Var, Atom] = {}
         for var in needed:

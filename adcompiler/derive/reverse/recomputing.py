@@ -1,4 +1,8 @@
-"""What a sweep computes again, rather than have it saved: integers, elements of arrays."""
+"""What a sweep computes again, rather than have it saved: integers, tests of these, elements.
+
+In loops inside of loops, whose tapes are as long as all iterations together, so is what follows by
+a few cheap operations from arrays in front of the loop, if that is all that the sweep reads.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +12,40 @@ from adcompiler.derive.reverse.base import ReverserBase, rename
 from adcompiler.derive.reverse.pending_regions import Written
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Item, Let, Pack, Slice, Star, Statement, Var, operands, substitute,
-    unstar,
+    Atom, Attribute, Block, Call, Const, Item, Let, Pack, Slice, Star, Statement, Var, operands,
+    substitute, unstar,
 )
-from adcompiler.ir.operators import RING, SIGNS, WHOLE
+from adcompiler.ir.operators import ORDERED, RING, SIGNS, WHOLE
 from adcompiler.ir.visit import free_variables
+from adcompiler.ops.queries import meaning
+
+CHEAP = ("add", "subtract", "multiply", "divide", "negative")
+MOST = 12
+"""How many operations of an iteration inside of two loops are done again to keep nothing."""
+
 
 class Recomputer(ReverserBase):
     """Writes integer arithmetic of a region again in the sweep of the region."""
 
     def recompute_integers(
         self, out: list[Statement], yields: list[Atom], region: Sequence[Written],
-        made: set[Var], items: frozenset[Var] = frozenset(),
+        made: set[Var], number: int, items: frozenset[Var] = frozenset(),
     ) -> None:
         """Compute what is integer arithmetic of ``items`` and outer values anew.
 
-        ``out`` and ``yields`` are the sweep of a region, ``made`` the variables defined in it.
+        ``out`` and ``yields`` are the sweep of a region, of some ``number``, ``made`` the variables
+        defined in it.
         """
         lets = {s.target: s for s in region if isinstance(s, Let)}
         mapping: dict[Var, Atom] = {}
         again: list[Statement] = []
+        done: dict[Var, None] = {}
+        in_loop = any(one in self.loops for one in self.regions_around(number))
 
         def is_free(var: Var) -> bool:
-            return var in lets and (
-                self.is_integer_arithmetic(lets[var]) or self.is_read_again(lets[var]))
+            """Say whether a variable costs less than to save it; a branch keeps its own test."""
+            is_test = var in lets and self.s.unit.type(var) == t.BOOL
+            return var in lets and (in_loop or not is_test) and self.is_free(lets[var])
 
         def saved_for(var: Var) -> set[Var]:
             """Return what has to be saved to compute a variable again; itself, if it is not."""
@@ -42,21 +56,87 @@ class Recomputer(ReverserBase):
             return set().union(*(
                 saved_for(atom) for atom in operands(lets[var].rhs) if isinstance(atom, Var)))
 
+        def follows(var: Var) -> bool:
+            """Say whether a variable follows by cheap operations, which are noted as ``done``."""
+            if var not in made or var in items or var in done:
+                return True
+            if var not in lets or not self.is_cheap(lets[var]):
+                return False
+            done[var] = None
+            return all(follows(atom) for atom in operands(lets[var].rhs) if isinstance(atom, Var))
+
         def recompute(var: Var) -> None:
-            if var in mapping or not is_free(var):
+            if var in mapping or not (is_free(var) or var in done):
                 return
             for atom in operands(lets[var].rhs):
                 if isinstance(atom, Var):
                     recompute(atom)
             again.append(self.written_again(lets[var], mapping))
 
-        for var in free_variables(Block(tuple(out), tuple(yields))):
-            saved = saved_for(var) if is_free(var) else set()
-            # An integer is saved rather than what is made of it, which may be several.
-            if not saved or (len(saved) == 1 and all(self.s.unit.type(v) == t.INT for v in saved)):
-                recompute(var)
+        wanted = [var for var in free_variables(Block(tuple(out), tuple(yields))) if var in made]
+        # An integer is saved rather than what is made of it, which may be several.
+        free = [var for var in wanted if is_free(var) and (not (saved := saved_for(var)) or (
+            len(saved) == 1 and all(self.s.unit.type(v) == t.INT for v in saved)))]
+        rest = [var for var in wanted if var not in items and var not in free]
+        old = [var for var in rest if var in lets and self.is_old(lets[var])]
+        if self.is_deep(number) and all(var in old or follows(var) for var in rest) and (
+            len(done) <= MOST
+        ):
+            free += [var for var in rest if var not in old]
+        else:
+            done.clear()
+        for var in free:
+            recompute(var)
         rename(out, yields, mapping)
         out[:0] = again
+
+    def is_deep(self, number: int) -> bool:
+        """Say whether a region is inside of two loops, of text in Python."""
+        around = sum(one in self.loops for one in self.regions_around(number))
+        return around > 1 and not self.reads_again
+
+    def is_old(self, let: Let) -> bool:
+        """Say whether a statement reads what is written over: whether it is wanted shows later."""
+        rhs = let.rhs
+        if isinstance(rhs, Item):
+            return self.primal_of.get(rhs.obj, rhs.obj) in self.bound - self.lasting
+        return meaning(rhs) == "copy"
+
+    def is_free(self, let: Let) -> bool:
+        """Say whether a statement costs less than saving what it computes."""
+        match let.rhs:
+            case Attribute(Var() as obj, "T") if isinstance(self.s.unit.type(obj), t.Array):
+                return self.primal_of.get(obj, obj) in self.lasting
+        return self.is_integer_arithmetic(let) or self.is_read_again(let)
+
+    def is_cheap(self, let: Let) -> bool:
+        """Say whether a statement is a cheap operation, of values that stay as they are."""
+        unit, rhs = self.s.unit, let.rhs
+        if self.is_integer_arithmetic(let):
+            return True
+        primal = self.primal_of.get(let.target, let.target)
+        if primal in self.bound and primal not in self.lasting:
+            return False
+        of = [unit.type(atom) for atom in operands(rhs) if isinstance(atom, Var)]
+        if isinstance(rhs, Item):
+            return isinstance(rhs.obj, Var) and isinstance(unit.type(rhs.obj), t.Array) and (
+                self.primal_of.get(rhs.obj, rhs.obj) in self.lasting
+                and all(map(is_basic, of[1:])))
+        if not isinstance(rhs, Call) or rhs.kwargs or not isinstance(rhs.func, Const) or not all(
+            isinstance(type_, (t.Scalar, t.Array)) for type_ in of
+        ):
+            return False
+        arrays = any(isinstance(type_, t.Array) for type_ in of)
+        match meaning(rhs):
+            case "power":
+                exponent = unstar(rhs.args[1])
+                return isinstance(exponent, Const) and (not arrays or exponent.value == 2)
+            case "matmul":
+                return isinstance(unit.type(let.target), t.Scalar)
+            case "sqrt":
+                return not arrays
+            case word:
+                return word in CHEAP
 
     def is_integer_arithmetic(self, let: Let) -> bool:
         """Say whether a statement only computes an int, or a subscript made of such."""
@@ -70,7 +150,9 @@ class Recomputer(ReverserBase):
                 )
             case Call(func=Const(value=function)) if function is range:
                 return True
-            case Call(func=Const(value=function)):
+            case Call(func=Const(value=function), args=args):
+                if function in ORDERED:
+                    return all(self.s.unit.type(unstar(arg)) == t.INT for arg in args)
                 return self.s.unit.type(let.target) == t.INT and function in WHOLE
         return False
 
@@ -79,7 +161,7 @@ class Recomputer(ReverserBase):
 
         Or is a polynomial of such. The array is one from outside of the region.
         """
-        if not self.lasting or not isinstance(self.s.unit.type(let.target), t.Scalar):
+        if not self.reads_again or not isinstance(self.s.unit.type(let.target), t.Scalar):
             return False
         match let.rhs:
             case Item(obj, _):
@@ -99,3 +181,10 @@ class Recomputer(ReverserBase):
         rhs = substitute(let.rhs, mapping)
         self.s.unit.defs[new] = rhs
         return Let(new, rhs, let.origin.reversed())
+
+
+def is_basic(type_: t.Type) -> bool:
+    """Say whether a subscript is an integer, a slice, or several of them."""
+    if isinstance(type_, t.Tuple):
+        return all(map(is_basic, type_.items))
+    return isinstance(type_, (t.SliceType, t.Static)) or type_ == t.INT

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -87,12 +88,22 @@ class Restoring(ReverserBase):
         self.stale: dict[Var, bool] = {}
         self.primal_of: dict[Atom, Var] = {}
         self.region_of_sweep = 0
-        if self.s.unit.settings.reads_again and not self.split and not self.apart:
-            exposed = exposed_values(body, self.sharing)
-            bound = {*self.home, *definitions(body)}
-            self.reads_again = True
-            self.lasting = frozenset(
-                var for var in bound if var not in exposed and var not in self.s.unit.unsure)
+        self.reads_again = self.s.unit.settings.reads_again and not self.split and not self.apart
+        self.body = body
+
+    @cached_property
+    def bound(self) -> frozenset[Atom]:
+        """The variables of the primal code."""
+        return frozenset((*self.given, *definitions(self.body)))
+
+    @cached_property
+    def lasting(self) -> frozenset[Atom]:
+        """Values that nobody writes into after they are read, where the sweep may read them."""
+        if self.split or self.apart:
+            return frozenset()
+        exposed = exposed_values(self.body, self.sharing)
+        return frozenset(
+            var for var in self.bound if var not in exposed and var not in self.s.unit.unsure)
 
     def available(self, var: Var) -> Atom:
         """Return the atom that holds a forward value at this point of the sweep."""

@@ -62,7 +62,7 @@ class LoopSaver(Recomputer):
         self.multiply_by_inverses(loop)
         hoist_metadata(loop.out, pending.body, made, self.s.unit.unsure)
         items = frozenset(node.items)
-        self.recompute_integers(loop.out, loop.yields, pending.body, made, items)
+        self.recompute_integers(loop.out, loop.yields, pending.body, made, pending.region, items)
         mapping: dict[Var, Atom] = {}
         for var in free_variables(Block(tuple(loop.out), tuple(loop.yields))):
             if var not in made:

@@ -23,17 +23,16 @@ def attention_grad(Q, K, V):
     sqrt = np.sqrt(Q.shape[1])
     quotient = Q @ K.T / sqrt
     e = np.exp(quotient - np.max(quotient, axis=1, keepdims=True))
-    y = np.sum(e, axis=1, keepdims=True)
-    weights = e / y
+    weights = e / np.sum(e, axis=1, keepdims=True)
 
     # reverse of attention.py:11
     product = 2 * (weights @ V)
     weights_bar = product @ V.T
     V_bar = weights.T @ product
     # reverse of attention.py:10
-    e_bar = weights_bar / y
-    e_bar -= (e_bar * weights).sum(axis=1, keepdims=True)
-    product_bar = e_bar * e / sqrt
+    product_bar = (
+        (weights_bar - (weights_bar * weights).sum(axis=1, keepdims=True)) * weights / sqrt
+    )
     Q_bar = product_bar @ K
     K_bar = product_bar.T @ Q
     return Q_bar, K_bar, V_bar

@@ -40,8 +40,7 @@ def f_grad(x, k):
         y = y_1 * y_1
 
         # reverse of branch_chain.py:11
-        y_bar = x * y_1
-        y_bar = y_bar + y_bar
+        y_bar = 2.0 * (x * y_1)
     # branch_chain.py:12  elif k == 2:
     elif k == 2:
         # branch_chain.py:13  y = math.sin(y)

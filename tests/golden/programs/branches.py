@@ -25,7 +25,7 @@ def f_grad(x, y):
         m = m - y if test else m
 
     # reverse of branches.py:7
-    m_bar = m + m
+    m_bar = 2.0 * m
     # reverse of branches.py:3
     if value:
         # reverse of branches.py:4

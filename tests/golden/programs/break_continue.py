@@ -46,7 +46,7 @@ def f_grad(xs, limit):
             x_bar = 0.0
         else:
             # reverse of break_continue.py:6
-            x_bar = 0.0 if test_1 else x + x
+            x_bar = 0.0 if test_1 else 2.0 * x
         # reverse of break_continue.py:3
         xs_bar[index] = xs_bar[index] + x_bar
     # reverse of break_continue.py:1

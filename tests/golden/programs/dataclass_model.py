@@ -23,7 +23,7 @@ def loss(layer, xs):
 call(loss, Layer(np.ones((2, 3)), np.zeros(2)), np.ones((4, 3)))
 # output
 import numpy as np
-from adcompiler.runtime import as_gradient, record, same_extent
+from adcompiler.runtime import as_gradient, as_rows, record, same_extent
 
 
 def loss_grad(layer, xs):
@@ -44,9 +44,9 @@ def loss_grad(layer, xs):
         # reverse of dataclass_model.py:19
         difference = 1.0 - tanh * tanh
         w_bar_columns.append(difference)
-    w_bar_columns_as_rows = np.reshape(np.array(w_bar_columns), (len(w_bar_columns), b.shape[0]))
+    w_bar_columns_as_rows = as_rows(w_bar_columns, b.shape[0])
     b_bar = np.sum(w_bar_columns_as_rows, axis=0)
-    w_bar = w_bar_columns_as_rows.T @ np.reshape(np.array(xs_1), (len(xs_1), w.shape[1]))
+    w_bar = w_bar_columns_as_rows.T @ as_rows(xs_1, w.shape[1])
     # reverse of dataclass_model.py:16
     layer_bar = record(w=w_bar, b=b_bar, name=None)
     layer_bar = as_gradient(layer_bar, layer)

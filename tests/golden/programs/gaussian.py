@@ -12,14 +12,11 @@ def log_density_grad(x, mean, deviation):
     """Return the gradient of `log_density` with respect to x, mean, deviation."""
     # gaussian.py:5  z = (x - mean) / deviation
     z = (x - mean) / deviation
-    # gaussian.py:6  return np.sum(-0.5 * z * z - np.log(deviation))
-    product = -0.5 * z
 
     # reverse of gaussian.py:6
     deviation_bar = float(-1.0 * x.size / deviation)
-    z_bar = product + product
     # reverse of gaussian.py:5
-    x_bar = z_bar / deviation
-    deviation_bar = deviation_bar + float((-(x_bar * z)).sum())
-    mean_bar = float((-x_bar).sum())
+    x_bar = -1.0 / deviation * z
+    deviation_bar = deviation_bar + float(-(x_bar @ z))
+    mean_bar = float(-x_bar.sum())
     return x_bar, mean_bar, deviation_bar

@@ -28,7 +28,7 @@ def heat_grad(u, k, steps):
         u = u_1
 
     # reverse of heat.py:5
-    u_bar_1 = u + u
+    u_bar_1 = 2.0 * u
     k_bar = 0.0
     for shape, shape_1, u, lap in reversed(tape):
         # reverse of heat.py:7
@@ -38,7 +38,7 @@ def heat_grad(u, k, steps):
         u_bar = np.zeros_like(u)
         u_bar[-1:] += u_bar_1[stop:]
         lap_bar = total_bar * k
-        k_bar = k_bar + float((total_bar * lap).sum())
+        k_bar = k_bar + float(total_bar @ lap)
         u_bar[1:-1] += total_bar
         u_bar[:1] += u_bar_1[:size]
         # reverse of heat.py:6

@@ -33,14 +33,14 @@ def heat_grad(u0, k, steps):
 
     # reverse of heat_buffers.py:7
     u_bar = np.zeros_like(v)
-    v_bar = u + u
+    v_bar = 2.0 * u
     k_bar = 0.0
     for total in reversed(total_tape):
         # reverse of heat_buffers.py:8
         total_bar_1 = np.copy(v_bar[1:-1])
         v_bar[1:-1] = 0.0
         total_bar = total_bar_1 * k
-        k_bar = k_bar + float((total_bar_1 * total).sum())
+        k_bar = k_bar + float(total_bar_1 @ total)
         u_bar[:-2] += total_bar
         u_bar[1:-1] -= total_bar * 2.0
         u_bar[2:] += total_bar

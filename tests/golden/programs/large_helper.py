@@ -136,13 +136,10 @@ def distance_pullback(residuals, value_bar):
     # reverse of large_helper.py:11
     dx = v_bar / total_1
     u_bar = u_bar + dx
-    product = dx * v * p
-    p_bar = p_bar - product
-    p_bar = p_bar - product
+    p_bar = p_bar - 2.0 * (dx * v * p)
     # reverse of large_helper.py:10
     total_bar = u_bar * (0.5 / u if u else math.inf)
-    t_bar = total_bar * t
-    t_bar = t_bar + t_bar
+    t_bar = 2.0 * (total_bar * t)
     product = total_bar * s
     s_bar = product - value_bar * v
     s_bar = s_bar + product
@@ -158,12 +155,8 @@ def distance_pullback(residuals, value_bar):
     g_bar = r_bar * tanh / total
     e_bar = r_bar * atan * (1.0 - tanh * tanh)
     # reverse of large_helper.py:6
-    product = q_bar / total * g
-    g_bar = g_bar + product
-    g_bar = g_bar + product
-    negative_bar = q_bar * exp * e
-    e_bar = e_bar - negative_bar
-    e_bar = e_bar - negative_bar
+    g_bar = g_bar + 2.0 * (q_bar / total * g)
+    e_bar = e_bar - 2.0 * (q_bar * exp * e)
     # reverse of large_helper.py:5
     g_bar = g_bar - p_bar * sin * math.sin(g)
     e_bar = e_bar + p_bar * cos * math.cos(e)

@@ -19,7 +19,7 @@ def f_grad(A, B, x):
     y = A @ product
 
     # reverse of matrix_chain.py:6
-    y_bar = y + y
+    y_bar = 2.0 * y
     # reverse of matrix_chain.py:5
     A_bar = y_bar[..., np.newaxis] * product
     product_bar = A.T @ y_bar

@@ -29,7 +29,7 @@ def mlp_grad(W1, b1, W2, b2, X, Y):
     error = product + b2 - Y
 
     # reverse of mlp.py:7
-    error_bar = (error + error) / product.size
+    error_bar = 2.0 / product.size * error
     # reverse of mlp.py:6
     b2_bar = error_bar.sum(axis=0)
     hidden_bar = error_bar @ W2.T

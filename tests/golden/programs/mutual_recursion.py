@@ -35,8 +35,7 @@ def even_grad(x, n):
     # reverse of mutual_recursion.py:7
     cos = math.cos(value)
     if test:
-        x_bar = cos * x
-        x_bar = x_bar + x_bar
+        x_bar = 2.0 * (cos * x)
         return x_bar
     x_bar_1 = cos * even
     x_bar = even_pullback_10(even_residuals, cos * x)
@@ -84,8 +83,7 @@ def odd_pullback_10(residuals, value_bar):
     # reverse of mutual_recursion.py:11
     if test:
         # reverse of mutual_recursion.py:12
-        x_bar = value_bar * x
-        x_bar = x_bar + x_bar
+        x_bar = 2.0 * (value_bar * x)
         return x_bar
     # reverse of mutual_recursion.py:13
     x_bar_1 = value_bar * even

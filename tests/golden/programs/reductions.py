@@ -25,10 +25,14 @@ def f_grad(X):
     same_trailing_shape(shape, arange.shape)
 
     # reverse of reductions.py:7
-    centred_bar = np.full_like(X, 1.0) * arange / scale
+    quotient_bar = np.full_like(X, 1.0) * arange
+    centred_bar = quotient_bar / scale
     # reverse of reductions.py:6
     centred_bar -= (
-        (centred_bar * (centred / scale)).sum(axis=0, keepdims=True) * (0.5 / scale) * (2 * centred)
+        (quotient_bar * (centred / scale)).sum(axis=0, keepdims=True)
+        / scale
+        * (0.5 / scale)
+        * (2 * centred)
     )
     # reverse of reductions.py:5
     X_bar = (

@@ -13,7 +13,7 @@ inputs = [rng.normal(size=2) for _ in range(4)]
 call(rnn, rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), rng.normal(size=3), inputs, argnums=(0, 1, 2))
 # output
 import numpy as np
-from adcompiler.runtime import same_extent
+from adcompiler.runtime import as_rows, same_extent
 
 
 def rnn_grad(W, U, b, inputs):
@@ -30,7 +30,7 @@ def rnn_grad(W, U, b, inputs):
         h_1 = h
 
     # reverse of rnn.py:8
-    h_bar = h_1 + h_1
+    h_bar = 2.0 * h_1
     # reverse of rnn.py:6
     U_bar_columns = []
     xs = []
@@ -42,8 +42,8 @@ def rnn_grad(W, U, b, inputs):
         total_bar = h_bar * (1.0 - h * h)
         U_bar_columns.append(total_bar)
         h_bar = W.T @ total_bar
-    U_bar_columns_as_rows = np.reshape(np.array(U_bar_columns), (len(U_bar_columns), b.shape[0]))
+    U_bar_columns_as_rows = as_rows(U_bar_columns, b.shape[0])
     b_bar = np.sum(U_bar_columns_as_rows, axis=0)
-    U_bar = U_bar_columns_as_rows.T @ np.reshape(np.array(xs), (len(xs), U.shape[1]))
-    W_bar = U_bar_columns_as_rows.T @ np.reshape(np.array(hs), (len(hs), W.shape[1]))
+    U_bar = U_bar_columns_as_rows.T @ as_rows(xs, U.shape[1])
+    W_bar = U_bar_columns_as_rows.T @ as_rows(hs, W.shape[1])
     return W_bar, U_bar, b_bar

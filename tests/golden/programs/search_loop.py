@@ -29,7 +29,7 @@ def first_above_grad(xs, y):
     # reverse of search_loop.py:5
     if exit_1 == 0:
         # reverse of search_loop.py:8
-        y_bar = y + y
+        y_bar = 2.0 * y
         value_bar = 0.0
     else:
         y_bar = 0.0
