@@ -13,6 +13,7 @@ REASONS = {
     "products/kept_bytes.py": (3, "copies of containers, and the checks that emitted code makes"),
     "backends/native/emit/calls.py": (19, "what the text of loops calls, each an instruction"),
     "backends/native/emit/expressions.py": (3, "what the text of loops calls, each an instruction"),
+    "backends/native/ops/complexes.py": (5, "CPython computes these in steps of its own"),
     "record/library/array_functions.py": (11, "hooks of functions that make or repeat arrays"),
     "record/library/arrays.py": (1, "an operator of its own hook"),
     "record/library/methods.py": (1, "a method in place that adds"),

@@ -348,6 +348,15 @@ class HeldForms:
 
 
 @dataclass(frozen=True, slots=True)
+class ComplexForm:
+    """A complex number: the outputs of its parts, and whether it is NumPy's."""
+
+    re: int
+    im: int
+    numpy: bool
+
+
+@dataclass(frozen=True, slots=True)
 class KeyedForm:
     """A dict, or attributes of an instance; ``of`` is the argument that it is the gradient of."""
 
@@ -356,7 +365,7 @@ class KeyedForm:
     of: int | None
 
 
-Form = int | tuple["Form", ...] | ListForm | HeldForms | KeyedForm | None
+Form = int | tuple["Form", ...] | ListForm | HeldForms | ComplexForm | KeyedForm | None
 
 
 @dataclass(frozen=True, slots=True)

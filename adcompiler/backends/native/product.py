@@ -9,8 +9,8 @@ from adcompiler.backends.native.ops.held import apart
 from adcompiler.backends.native.lower.islands import Island, text_of
 from adcompiler.backends.native.ops.lists import as_rows, item_form
 from adcompiler.backends.native.loops import (
-    FLOAT, INT, KINDS, SHORT, SINGLE, Apply, Binary, Body, Expr, Form, HeldForms, KeyedForm,
-    ListForm, LoopFunction, Number, Output, View,
+    FLOAT, INT, KINDS, SHORT, SINGLE, Apply, Binary, Body, ComplexForm, Expr, Form, HeldForms,
+    KeyedForm, ListForm, LoopFunction, Number, Output, View,
 )
 from adcompiler.backends.native.lower.lowering import Lowering
 from adcompiler.backends.native.lower.outside import Outside, given_outside
@@ -22,7 +22,7 @@ from adcompiler.backends.native.lower.recursion import LIMITS, Recursion
 from adcompiler.backends.native.passes.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.ops.singles import dtype_of
 from adcompiler.backends.native.values import (
-    Again, Buffer, Declined, Kept, Keyed, Known, Num, Rows, Several, Slot,
+    Again, Buffer, Complex, Declined, Kept, Keyed, Known, Num, Rows, Several, Slot,
 )
 from adcompiler.backends.native.writer import as_double
 from adcompiler.ir import types as t
@@ -205,6 +205,11 @@ def returned(
         return returned_list(low, value, type_, outputs)
     if isinstance(value, Keyed):
         return returned_parts(low, value, outputs)
+    if isinstance(value, Complex):
+        if not isinstance(type_, t.Scalar) or not type_.exact:
+            raise Declined(f"a result is a {type_}")
+        outputs += [Output(part.expr, FLOAT) for part in (value.re, value.im)]
+        return ComplexForm(len(outputs) - 2, len(outputs) - 1, type_.dtype is not None)
     outputs.append(output(low, value, type_))
     return len(outputs) - 1
 
@@ -451,6 +456,9 @@ def written(form: Form, values: list[str], listed: list[str], names: list[str]) 
         made = f"record({', '.join(f'{key}={one}' for key, one in parts)})" if form.is_record else (
             f"{{{', '.join(f'{key!r}: {one}' for key, one in parts)}}}")
         return made if form.of is None else f"as_gradient({made}, {names[form.of]})"
+    if isinstance(form, ComplexForm):
+        made = f"complex({values[form.re]}, {values[form.im]})"
+        return f"np.complex128({made})" if form.numpy else made
     assert isinstance(form, tuple)
     items = [written(one, values, listed, names) for one in form]
     return f"({', '.join(items)}{',' * (len(items) == 1)})"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from adcompiler.backends.native.passes.copies import without_copies, without_last_copies
 from adcompiler.backends.native.loops import (
-    FLOAT, Assign, Binary, Body, Element, Expr, Extent, Form, HeldForms, KeyedForm, Leave,
-    ListForm, LoopFunction, Make, Name, Number, Output, Parameter, Row, Store, rows_of,
+    FLOAT, Assign, Binary, Body, ComplexForm, Element, Expr, Extent, Form, HeldForms, KeyedForm,
+    Leave, ListForm, LoopFunction, Make, Name, Number, Output, Parameter, Row, Store, rows_of,
 )
 from adcompiler.backends.native.lower.lowering import Lowering
 from adcompiler.backends.native.lower.parameters import limits, parameters_of
@@ -172,6 +172,8 @@ def leaves_of(form: Form) -> list[int]:
         return [] if form is None else [form]
     if isinstance(form, KeyedForm):
         return [at for _, part in form.parts for at in leaves_of(part)]
+    if isinstance(form, ComplexForm):
+        return [form.re, form.im]
     if isinstance(form, HeldForms):
         return [form.lengths, *leaves_of(form.item)]
     parts = (form.item,) if isinstance(form, ListForm) else form

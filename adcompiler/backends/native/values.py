@@ -48,6 +48,14 @@ class Num:
 
 
 @dataclass(frozen=True, slots=True)
+class Complex:
+    """A complex number. In the layout of a tape its parts are slots."""
+
+    re: Any
+    im: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Buffer:
     """An array: the name of its buffer, and the lengths of its axes.
 
@@ -322,6 +330,13 @@ def literal(value: Any) -> Num | None:
     if type(value) is np.float32:
         return Num(Number(float(value)), SINGLE)
     return None
+
+
+def number_parts(value: Any) -> tuple[Any, Any] | None:
+    """Return the parts of a number, complex or not; None of what is no number."""
+    if isinstance(value, Complex):
+        return value.re, value.im
+    return (value, zero(FLOAT)) if isinstance(value, Num) else None
 
 
 def zero(dtype: str) -> Num:

@@ -27,7 +27,7 @@ LIBRARY = {
         "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "expm1",
         "log1p", "erf", "erfc", "lgamma", "hypot", "atan2",
     )},
-    "math.gamma": "tgamma", "math.fmod": "fmod",
+    "math.gamma": "tgamma", "math.fmod": "fmod", "np.hypot": "hypot",
 }
 """Functions of the C library."""
 ROUNDED = {"math.floor": "floor", "math.ceil": "ceil", "math.trunc": "trunc"}
@@ -35,7 +35,7 @@ DECLARED = "\n".join([
     *(f"declare double @llvm.{name}.f64(double)" for name in sorted(set(INTRINSICS.values()))),
     *(f"declare double @llvm.{name}.f64(double, double)" for name in INTRINSICS_OF_TWO.values()),
     *(f"declare double @{name}(double{', double' * (name in ('hypot', 'atan2', 'fmod'))}) "
-      "nounwind willreturn memory(none)" for name in LIBRARY.values()),
+      "nounwind willreturn memory(none)" for name in dict.fromkeys(LIBRARY.values())),
     *(f"declare i64 @llvm.{name}.i64(i64, i64)" for name in ("smin", "smax")),
     "declare i64 @llvm.abs.i64(i64, i1)",
     "declare { i64, i1 } @llvm.umul.with.overflow.i64(i64, i64)",

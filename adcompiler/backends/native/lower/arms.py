@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from adcompiler.backends.native.ops import lists
 from adcompiler.backends.native.ops.held import held
 from adcompiler.backends.native.loops import (
-    EITHER, FLOAT, INT, NAUGHT, SHORT, SINGLE, Assign, Bind, Body, Expr, Extent, Make, Name,
-    Number,
+    EITHER, FLOAT, INT, NAUGHT, SHORT, SINGLE, Apply, Assign, Bind, Body, Expr, Extent, Make,
+    Name, Number, Unary,
 )
 from adcompiler.backends.native.ops.singles import dtype_of, is_naught, short_of
 from adcompiler.backends.native.lower.tapes import is_placeholder
 from adcompiler.backends.native.values import (
-    UNSET, Buffer, Declined, Failure, Heap, Held, Kept, Keyed, Num, Record, Rows, Several, Span,
-    Tape, zero,
+    UNSET, Buffer, Complex, Declined, Failure, Heap, Held, Kept, Keyed, Num, Record, Rows,
+    Several, Span, Tape, number_parts, zero,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
@@ -45,9 +45,16 @@ class Merging:
             return a
         if is_placeholder(a) and is_placeholder(b):
             return UNSET if UNSET in (a, b) else a
-        pattern = next((one for one in (a, b) if isinstance(one, Held)),
+        pattern = next((one for one in (a, b) if isinstance(one, (Held, Complex))),
                        b if is_placeholder(a) else a)
         match pattern:
+            case Complex():
+                both = zip(("re", "im"), *(
+                    self.complex_parts(value, type_, body)
+                    for body, value in (left, right)), strict=True)
+                return Complex(*(self.merged_numbers(
+                    f"{hint}_{name}", t.Scalar("float"), (then, x), (orelse, y))
+                    for name, x, y in both))
             case Held(heap):
                 return self.merged_held(hint, heap, left, right)
             case Num():
@@ -139,6 +146,23 @@ class Merging:
                 self.w.write(Assign(start, kept.start))
                 self.w.write(Assign(length, kept.length))
         return Kept(tape, Name(start), Name(length))
+
+    def complex_parts(self, value: Any, type_: t.Type, body: Body) -> tuple[Any, Any]:
+        """Return the parts of a complex number, or of a float that stands for one of Python's.
+
+        NumPy divides floats in other steps, and infinite ones have other products.
+        """
+        if is_placeholder(value):
+            return value, value
+        found = number_parts(value)
+        if found is None:
+            raise Declined("a variable is a complex number at times, and something else at others")
+        with self.w.inside(body):
+            if isinstance(value, Num) and value.expr not in (Number(0.0), ZERO):
+                if not isinstance(type_, t.Scalar) or any(dtype for _, dtype in type_.classes):
+                    raise Declined("a variable is a float at times, and a complex one at others")
+                self.w.leave_if(Unary("not", Apply("isfinite", (self.w.as_float(value).expr,))))
+            return self.w.as_float(found[0]), found[1]
 
     def merged_held(
         self, hint: str, heap: Heap, left: tuple[Body, Any], right: tuple[Body, Any]

@@ -14,6 +14,7 @@ import numpy as np
 from adcompiler.backends.native.ops import lists
 from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.lower.attempts import Attempts, raised_by, write_raise
+from adcompiler.backends.native.ops.complexes import is_nonzero, of_complex
 from adcompiler.backends.native.ops.functions import key_in
 from adcompiler.backends.native.ops.held import read as read_held
 from adcompiler.backends.native.ops.held import shared
@@ -33,8 +34,8 @@ from adcompiler.backends.native.lower.uses import (
     makers, read_whole, readers_of, tested, told_apart, used_once,
 )
 from adcompiler.backends.native.values import (
-    UNSET, Backwards, Buffer, Declined, Fused, Held, Inner, Kept, Keyed, Known, Num, Record,
-    Rows, Several, Span, literal,
+    UNSET, Backwards, Buffer, Complex, Declined, Fused, Held, Inner, Kept, Keyed, Known, Num,
+    Record, Rows, Several, Span, literal,
 )
 from adcompiler.backends.native.writer import Writer, single
 from adcompiler.derive.pairs import CalleePart
@@ -141,6 +142,8 @@ class Lowering:
             return replace(value, isset=None)
         if isinstance(value, Several):
             return Several(tuple(map(self.ready, value.items)))
+        if isinstance(value, Complex):
+            return Complex(self.ready(value.re), self.ready(value.im))
         if isinstance(value, Held):
             return read_held(self, replace(value, at=self.ready(value.at)))
         if isinstance(value, Record):
@@ -148,8 +151,9 @@ class Lowering:
         return value
 
     def number(self, atom: Atom) -> Num:
-        """Return an atom that is a number."""
+        """Return an atom that is a number, or whether it is not zero of a complex one."""
         value = self.read(atom)
+        value = is_nonzero(value) if isinstance(value, Complex) else value
         if not isinstance(value, Num):
             raise Declined("what is computed with is no number")
         return value
@@ -192,9 +196,8 @@ class Lowering:
                 self.read(unstar(args[0]))
             case Do(Call(Const(function), args), _) if function is apart:
                 self.told_apart.append(told_apart(args))
-                of_lists = [lists.holds(self.read(unstar(args[3 + i])), Held, Inner)
-                            for i in unstar(args[2]).value]  # type: ignore[union-attr]
-                if any(of_lists):
+                if any(lists.holds(self.read(unstar(args[3 + i])), Held, Inner)
+                       for i in unstar(args[2]).value):  # type: ignore[union-attr]
                     raise Declined("an argument that holds lists is written into")
             case Do(Call(Const(function), args), _) if function is give_back:
                 self.give_back(*map(unstar, args))
@@ -354,9 +357,9 @@ class Lowering:
             self.arrays.settle()
             return self.inlined(function, given, kwargs)
         self.arrays.hint = self.unit.naming.names.get(target, target.name)
-        type_ = self.unit.type(target)
+        type_, types = self.unit.type(target), [self.unit.type(unstar(arg)) for arg in args]
         if self.is_of_lists(function, given) and not kwargs:
-            self.types = [self.unit.type(unstar(arg)) for arg in args]
+            self.types = types
             self.arrays.settle()
             return LISTS[key_in(LISTS, function)](
                 self, list(map(self.arrays.settled, given)), type_)
@@ -367,12 +370,13 @@ class Lowering:
             if key in JOINING:
                 given = [lists.with_numbers(self, one) for one in given]
             return FUNCTIONS[key](self.arrays, given, named, type_)
+        if function is complex or any(isinstance(one, Complex) for one in given):
+            return of_complex(self, function, types, given, kwargs)
         key = key_in(TABLE, function)
         if name == "read_global":
             raise Declined("a variable of the module is written into")
         if kwargs or key is None:
             raise Declined(f"`{name}` is not lowered" + (" with options" if kwargs else ""))
-        types = [self.unit.type(unstar(arg)) for arg in args]
         if any(isinstance(arg, (Buffer, Fused)) for arg in given):
             return self.arrays.elementwise(key, given, type_, types)
         if function is operator.invert and given[0].dtype == BOOL and is_integer(type_):

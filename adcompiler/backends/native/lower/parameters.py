@@ -15,7 +15,7 @@ from adcompiler.backends.native.lower.lowering import Lowering
 from adcompiler.backends.native.emit.printer import DTYPES
 from adcompiler.backends.native.lower.tapes import constant
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Declined, Keyed, Num, Rows, Several, Slot,
+    LENGTH, WIDE, Buffer, Complex, Declined, Keyed, Num, Rows, Several, Slot,
 )
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Var
@@ -46,6 +46,9 @@ def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list
                 return Num(Name(add(FLOAT, None, f"float({part})")), SINGLE, WIDE)
             case t.Scalar(kind, dtype, ()) if kind in KINDS and dtype in (None, KINDS[kind]):
                 return Num(Name(add(KINDS[kind], None, part)), KINDS[kind], WIDE)
+            case t.Scalar("complex", dtype, ()) if dtype in (None, "complex128"):
+                return Complex(*(Num(Name(add(FLOAT, None, f"{part}.{name}")), FLOAT)
+                                 for name in ("real", "imag")))
             case t.Array(dtype, ndim) if dtype in ARRAYS and ndim:
                 name = add(dtype, ndim, part)
                 return Buffer(name, dtype, tuple(Extent(name, axis) for axis in range(ndim)))
@@ -57,8 +60,7 @@ def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list
             case t.Object(cls, fields) if is_record_class(cls):
                 return keyed_parts(dict(fields), True, part)
             case t.List(item) if is_exact(item):
-                layout = columns(item, part, "{}")
-                return Rows(layout, Extent(next(iter(slots(layout))).buffer, 0))
+                return whole(columns(item, part, "{}"))
         raise Declined(f"the argument {var.name} is a {type_}")
 
     def keyed_parts(types: dict[Any, t.Type], is_record: bool, part: str) -> Keyed:
@@ -80,10 +82,8 @@ def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list
         if isinstance(type_, t.List):
             here = item.format("item")
             counts = add(INT, 1, f"np.array([len({here}) for item in {part}], np.int64)")
-            inside = f"[one for item in {part} for one in {here}]"
-            layout = columns(type_.item, inside, "{}")
-            size = Extent(next(iter(slots(layout))).buffer, 0)
-            return held_given(low, item_form(type_.item), counts, Rows(layout, size))
+            items = whole(columns(type_.item, f"[one for item in {part} for one in {here}]", "{}"))
+            return held_given(low, item_form(type_.item), counts, items)
         dtype = item_form(type_)
         of = part if item == "{}" else f"[{item.format('item')} for item in {part}]"
         return Slot(add(dtype, 1, f"np.array({of}, {DTYPES[dtype]})"), dtype, WIDE)
@@ -91,6 +91,11 @@ def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list
     value = taken(type_, "{}")
     low.values[var] = replace(value, position=position) if isinstance(value, Keyed) else value
     return found
+
+
+def whole(layout: Any) -> Rows:
+    """Return the list that fills buffers of a layout."""
+    return Rows(layout, Extent(next(iter(slots(layout))).buffer, 0))
 
 
 def is_exact(type_: t.Type) -> bool:

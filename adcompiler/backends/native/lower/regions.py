@@ -19,8 +19,8 @@ from adcompiler.backends.native.ops.singles import dtype_of, is_naught, short_of
 from adcompiler.backends.native.lower.sources import Source
 from adcompiler.backends.native.lower.tapes import is_placeholder, tapes_in
 from adcompiler.backends.native.values import (
-    Again, EXACT, Backwards, Buffer, Cut, Declined, Failure, Fused, Held, Kept, Keyed, Known, Num,
-    Rows, Several, Span, Tape,
+    EXACT, Again, Backwards, Buffer, Complex, Cut, Declined, Failure, Fused, Held, Kept, Keyed,
+    Known, Num, Rows, Several, Span, Tape,
 )
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Call, Const, If, Let, Loop, Update, Var, unstar
@@ -157,7 +157,7 @@ class Regions(Merging):
                 return self.may_lead(value.buffer, roots)
             case Buffer(name):
                 return self.w.root(name) in roots
-            case None | Num() | Known() | Rows() | Kept() | Held() | Span() | Cut():
+            case None | Num() | Known() | Rows() | Kept() | Held() | Complex() | Span() | Cut():
                 return False
         return True
 
@@ -196,6 +196,10 @@ class Regions(Merging):
     def opened(self, hint: str, type_: t.Type, init: Any) -> Any:
         """Return a value under names of its own, which iterations assign to."""
         w = self.w
+        if isinstance(init, Complex) or (isinstance(type_, t.Scalar) and type_.kind == "complex"):
+            pair = self.complex_parts(init, type_, w.body)
+            return Complex(*(self.opened(f"{hint}_{name}", t.Scalar("float"), part)
+                             for name, part in zip(("re", "im"), pair, strict=True)))
         if isinstance(type_, t.Scalar) and (isinstance(init, Num) or is_placeholder(init)):
             dtype = short_of(type_, init) or dtype_of(type_)
             if dtype is None:
@@ -321,6 +325,10 @@ class Regions(Merging):
                         self.next_value(one, other, pairs, binds)
             case Failure(number):
                 self.next_value(number, failure_number(new), pairs, binds)
+            case Complex(re, im):
+                nexts = self.complex_parts(new, t.UNKNOWN, self.w.body)
+                for one, other in zip((re, im), nexts, strict=True):
+                    self.next_value(one, other, pairs, binds)
             case Held(heap, at):
                 self.next_value(at, self.as_held(heap, new, self.w.body), pairs, binds)
             case Several(items):

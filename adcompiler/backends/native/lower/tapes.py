@@ -6,12 +6,15 @@ import functools
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from adcompiler.backends.native.loops import (
     BOOL, EITHER, FLOAT, INT, NAUGHT, Assign, Binary, Body, Element, Expr, Extent, Make, Name,
     Number, Reserve, Store, View,
 )
 from adcompiler.backends.native.values import (
-    LENGTH, UNSET, WIDE, Backwards, Buffer, Carried, Cut, Declined, Flattened, Heap, Held, Inner,
+    LENGTH, UNSET, WIDE, Backwards, Buffer, Carried, Complex, Cut, Declined, Flattened, Heap, Held,
+    Inner,
     Kept, Keyed, Known, Num, Record, Rows, Several, Slot, Span, Tape, literal,
 )
 from adcompiler.backends.native.writer import Writer
@@ -63,6 +66,9 @@ class Tapes:
                 return value
             case Held(heap, at):
                 return Held(heap, self.layout(tape, hint, at))
+            case Complex(re, im):
+                return Complex(self.layout(tape, f"{hint}_re", re),
+                               self.layout(tape, f"{hint}_im", im))
             case Kept(inner, _, _, None):
                 return Inner(inner, self.slot(tape, f"{hint}_start", INT, LENGTH),
                              self.slot(tape, f"{hint}_length", INT, LENGTH))
@@ -124,6 +130,9 @@ class Tapes:
                     self.w.write(Store(layout.isset.buffer, (Name(tape.top),), flag))
             case Held(_, slot), Held(_, at):
                 self.put(tape, slot, at)
+            case Complex(), Complex():
+                self.put(tape, layout.re, value.re)
+                self.put(tape, layout.im, value.im)
             case Several(slots), Several(items):
                 for slot, item in zip(slots, items, strict=True):
                     self.put(tape, slot, item)
@@ -185,6 +194,9 @@ class Tapes:
                 return Num(w.assign(hint, Element(buffer, (position,))), dtype, bound, isset)
             case Held(heap, slot):
                 return Held(heap, self.item(slot, position, hint))
+            case Complex(re, im):
+                return Complex(self.item(re, position, f"{hint}_re"),
+                               self.item(im, position, f"{hint}_im"))
             case Several(slots):
                 return Several(tuple(self.item(slot, position, hint) for slot in slots))
             case Record(of, slot, slots):
@@ -263,5 +275,7 @@ def constant(value: Any) -> Any:
     """Return a Python value as a value of the loop IR: a literal, a tuple of such, or known."""
     if isinstance(value, tuple) and type(value) is tuple:
         return Several(tuple(map(constant, value)))
+    if type(value) in (complex, np.complex128):
+        return Complex(literal(float(value.real)), literal(float(value.imag)))
     found = literal(value)
     return Known(value) if found is None else found

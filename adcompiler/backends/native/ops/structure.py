@@ -17,8 +17,8 @@ from adcompiler.backends.native.ops.reductions import projected, seeded, unstret
 from adcompiler.backends.native.ops.scalars import TABLE
 from adcompiler.backends.native.lower.sources import lengths_of
 from adcompiler.backends.native.values import (
-    LENGTH, POSITION, Backwards, Buffer, Cut, Declined, Endless, Fused, Kept, Keyed, Known, Num,
-    Rows, Several, Span, Together, literal,
+    LENGTH, POSITION, Backwards, Buffer, Complex, Cut, Declined, Endless, Fused, Kept, Keyed,
+    Known, Num, Rows, Several, Span, Together, literal,
 )
 from adcompiler.backends.native.writer import Writer, as_double, single
 from adcompiler.ir import types as t
@@ -324,7 +324,9 @@ def attribute(low: Any, obj: Any, name: str) -> Any:
         return obj.part(name)
     if isinstance(obj, (Rows, Kept)):
         return Known(f"the method {name} of a list")
-    if isinstance(obj, Several):
+    if isinstance(obj, Complex) and name in ("real", "imag"):
+        return obj.re if name == "real" else obj.im
+    if isinstance(obj, (Several, Complex)):
         return Known(f"the attribute {name} of what is no array")
     if not isinstance(obj, Buffer):
         raise Declined(f"the attribute {name} of what is no array")
