@@ -26,8 +26,8 @@ TOPS = {
 }
 PAGES = {".html", ".css", ".js"}
 """What pages of `adcompiler view` are made of."""
-SHIPPED = {".py", ".typed", ".md", ".toml", ".txt", ".json", ".csv", ".png", ".svg", ".c", ".js",
-           ".css", ".html", ".ipynb", ".yml", ".yaml", ""}
+SHIPPED = {".py", ".typed", ".md", ".toml", ".txt", ".json", ".csv", ".png", ".svg", ".c", ".cpp",
+           ".js", ".css", ".html", ".ipynb", ".yml", ".yaml", ""}
 
 
 def run(*command: object, cwd: Path, **environment: str) -> str:

@@ -17,7 +17,7 @@ from adcompiler.runtime.sparse.entries import (
     filled_coordinates, filled_place, filled_places, filled_size, filled_sources,
     moved_sources,
 )
-from adcompiler.runtime.sparse.matrices import ARRAYS, MATRICES
+from adcompiler.runtime.sparse.matrices import ARRAYS, MATRICES, made_form
 from adcompiler.runtime.substitutes import STAND_FOR
 
 
@@ -156,40 +156,14 @@ class Filled:
         return self.tocsr().diagonal(k)
 
 
-class LilMatrix(Filled):
-    """``scipy.sparse.lil_matrix``."""
-
-    of = scipy.sparse.lil_matrix
-    format = "lil"
-
-
-class DokMatrix(Filled):
-    """``scipy.sparse.dok_matrix``."""
-
-    of = scipy.sparse.dok_matrix
-    format = "dok"
-
-
-class LilArray(Filled):
-    """``scipy.sparse.lil_array``."""
-
-    of = scipy.sparse.lil_array
-    is_array = True
-    format = "lil"
-
-
-class DokArray(Filled):
-    """``scipy.sparse.dok_array``."""
-
-    of = scipy.sparse.dok_array
-    is_array = True
-    format = "dok"
-
-
-FILLED: dict[type, type[Filled]] = {}
+FILLED: dict[type, Any] = {}
 """The class here for each class of SciPy."""
-for _kind, _forms in ((MATRICES, (LilMatrix, DokMatrix)), (ARRAYS, (LilArray, DokArray))):
-    for _form in _forms:
-        FILLED[_form.of] = _form
+for _kind, _classes in (
+    (MATRICES, (scipy.sparse.lil_matrix, scipy.sparse.dok_matrix)),
+    (ARRAYS, (scipy.sparse.lil_array, scipy.sparse.dok_array)),
+):
+    for _of in _classes:
+        FILLED[_of] = _form = made_form(Filled, _of)
+        _form.is_array = _kind is ARRAYS
         _form.as_csr, _form.as_csc, _form.as_coo = _kind["csr"], _kind["csc"], _kind["coo"]
-        STAND_FOR[_form] = _form.of
+        STAND_FOR[_form] = _of

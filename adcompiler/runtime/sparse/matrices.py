@@ -7,6 +7,7 @@ alone, and no matrix is ever made dense. What is not here is done with a matrix 
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -250,64 +251,23 @@ class ArrayEntries(MatrixEntries):
 # -- its classes, by format ------------------------------------------------------------------------
 
 
-class CscMatrix(MatrixEntries):
-    """``scipy.sparse.csc_matrix``."""
-
-    of = scipy.sparse.csc_matrix
-    format = "csc"
-
-
-class CsrMatrix(MatrixEntries):
-    """``scipy.sparse.csr_matrix``."""
-
-    of = scipy.sparse.csr_matrix
-    format = "csr"
+def made_form(base: type, of: Any) -> Any:
+    """Return the class that stands for one of SciPy's: ``CscMatrix`` for ``csc_matrix``."""
+    name = of.__name__.title().replace("_", "")
+    made = type(name, (base,), {
+        "__module__": base.__module__, "__doc__": f"``scipy.sparse.{of.__name__}``.",
+        "of": of, "format": of.__name__[:3],
+    })
+    setattr(sys.modules[base.__module__], name, made)  # emitted code imports it by name
+    return made
 
 
-class CooMatrix(MatrixEntries):
-    """``scipy.sparse.coo_matrix``."""
-
-    of = scipy.sparse.coo_matrix
-    format = "coo"
-
-
-class DiaMatrix(MatrixEntries):
-    """``scipy.sparse.dia_matrix``."""
-
-    of = scipy.sparse.dia_matrix
-    format = "dia"
-
-
-class CscArray(ArrayEntries):
-    """``scipy.sparse.csc_array``."""
-
-    of = scipy.sparse.csc_array
-    format = "csc"
-
-
-class CsrArray(ArrayEntries):
-    """``scipy.sparse.csr_array``."""
-
-    of = scipy.sparse.csr_array
-    format = "csr"
-
-
-class CooArray(ArrayEntries):
-    """``scipy.sparse.coo_array``."""
-
-    of = scipy.sparse.coo_array
-    format = "coo"
-
-
-class DiaArray(ArrayEntries):
-    """``scipy.sparse.dia_array``."""
-
-    of = scipy.sparse.dia_array
-    format = "dia"
-
-
-MATRICES = {"csc": CscMatrix, "csr": CsrMatrix, "coo": CooMatrix, "dia": DiaMatrix}
-ARRAYS = {"csc": CscArray, "csr": CsrArray, "coo": CooArray, "dia": DiaArray}
+MATRICES = {of.__name__[:3]: made_form(MatrixEntries, of) for of in (
+    scipy.sparse.csc_matrix, scipy.sparse.csr_matrix, scipy.sparse.coo_matrix,
+    scipy.sparse.dia_matrix)}
+ARRAYS = {of.__name__[:3]: made_form(ArrayEntries, of) for of in (
+    scipy.sparse.csc_array, scipy.sparse.csr_array, scipy.sparse.coo_array,
+    scipy.sparse.dia_array)}
 FORMS: dict[type, type[Entries]] = {}
 """The class here for each class of SciPy."""
 for _kind in (MATRICES, ARRAYS):
