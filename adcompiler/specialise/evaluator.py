@@ -418,6 +418,8 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
                     function, tuple(self.carried_value(a, env) for a in captures),
                     tuple(self.value(a, env) for a in defaults), scope,
                 )
+                for value in closure.defaults:
+                    self.check_kept(value, origin)
                 return self.let(closure, t.FunctionType(function), name, origin, temporary)
             case Free(free):
                 assert scope is not None

@@ -133,9 +133,13 @@ class Writer(Builder, Interface):
 
     def check_once(self, name: Var, value: Atom, origin: Origin) -> None:
         """Report a name that is read more than once of an iterator, which can be only once."""
-        if value in self.unit.iterators.one_shot and name in self.unit.iterators.reused and (
-            value not in self.unit.iterators.generators
-        ):
+        if name in self.unit.iterators.reused:
+            self.check_kept(value, origin)
+
+    def check_kept(self, value: Atom, origin: Origin) -> None:
+        """Report an iterator that is kept where it may be read more than once."""
+        iterators = self.unit.iterators
+        if value in iterators.one_shot and value not in iterators.generators:
             self.reject(
                 origin, "an iterator that is used in more than one place",
                 "make a list of it, by list(...) or a comprehension", "iterators",

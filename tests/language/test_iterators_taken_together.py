@@ -170,6 +170,24 @@ def test_recordings(function):
     agrees_in_every_mode(function, X, (), pattern=False)
 
 
+def default_of_a_function(x):
+    def power(items=iter(x)):  # noqa: B008
+        return next(items)
+
+    return power() * power() ** 2
+
+
+def keyword_default_of_a_lambda(x):
+    total = lambda *, squares=map(lambda v: v * v, x): sum(squares)  # noqa: E731
+    return total() + 3.0 * total()
+
+
+@pytest.mark.records
+@pytest.mark.parametrize("function", [default_of_a_function, keyword_default_of_a_lambda])
+def test_defaults_are_made_once(function):
+    agrees_in_every_mode(function, X, (), pattern=False)
+
+
 def written_under_tee(x):
     items = [x[0], x[1]]
     first, second = tee(items)
