@@ -42,21 +42,23 @@ class Filled:
 
     def within(self, body: Body) -> Body:
         """Return statements without the stores that are overwritten."""
-        blocks = [Body([with_blocks(row, self.within)]) for row in body.rows]
-        for at, block in enumerate(blocks):
-            for name in {name for row in block.rows for name in self.filled(row)}:
-                self.drop(blocks, at, name)
+        rows = [with_blocks(row, self.within) for row in body.rows]
+        found = {at: names for at, row in enumerate(rows) if (names := self.filled(row))}
+        blocks = [Body([row]) for row in rows]
+        known = [ends_or_reads(row) for row in rows] if found else []
+        for before, names in found.items():
+            for name in names:
+                drop(blocks, known, before, name)
         return Body([row for block in blocks for row in block.rows])
 
     def filled(self, row: Row) -> set[str]:
         """Return the arrays that a loop stores every element of, and reads none of."""
         if not isinstance(row, For):
             return set()
-        return {
-            name for one in rows_of(row.body) if isinstance(one, Store)
-            and (name := one.buffer) in self.shapes and not is_read(row, name)
-            and self.fills(row, name, (), self.shapes[name])
-        }
+        names = {one.buffer for one in rows_of(row.body) if isinstance(one, Store)}
+        names &= self.shapes.keys()
+        names -= names_read(row) if names else set()
+        return {name for name in names if self.fills(row, name, (), self.shapes[name])}
 
     def fills(
         self, loop: For, name: str, places: tuple[Expr, ...], shape: tuple[Expr, ...]
@@ -75,24 +77,34 @@ class Filled:
                     return True
         return False
 
-    def drop(self, blocks: list[Body], before: int, name: str) -> None:
-        """Leave out stores into an array in front of a place, as far as nobody reads it there."""
-        for at in range(before - 1, -1, -1):
-            block = blocks[at]
-            if has_break(block) or any(
-                bound_by(row) == name or is_read(row, name) for row in block.rows
-            ):
-                return
-            blocks[at] = with_rows(block, lambda row: [] if (
-                isinstance(row, Store) and row.buffer == name) else [row])
+
+def drop(blocks: list[Body], known: list[set[str] | None], before: int, name: str) -> None:
+    """Leave out stores into an array in front of a place, as far as nobody reads it there.
+
+    ``known`` has the names that each block reads or binds, None for one that ends a loop.
+    """
+    for at in range(before - 1, -1, -1):
+        reads = known[at]
+        if reads is None or name in reads:
+            return
+        blocks[at] = with_rows(blocks[at], lambda row: [] if (
+            isinstance(row, Store) and row.buffer == name) else [row])
 
 
-def is_read(row: Row, name: str) -> bool:
-    """Say whether a statement, or one inside of it, reads an array."""
-    return any(
-        name in names_in(*exprs_of(one)) or (one.adds and one.buffer == name)
-        if isinstance(one, Store) else name in read_by(one)
-        for one in rows_of(Body([row])))
+def ends_or_reads(row: Row) -> set[str] | None:
+    """Return the names that a statement reads or binds, None if it may end the loop around it."""
+    bound = bound_by(row)
+    return None if has_break(Body([row])) else names_read(row) | ({bound} if bound else set())
+
+
+def names_read(row: Row) -> set[str]:
+    """Return the names that a statement, or one inside of it, reads."""
+    found: set[str] = set()
+    for one in rows_of(Body([row])):
+        found |= names_in(*exprs_of(one)) if isinstance(one, Store) else read_by(one)
+        if isinstance(one, Store) and one.adds:
+            found.add(one.buffer)
+    return found
 
 
 __all__ = ["without_overwritten"]

@@ -60,10 +60,11 @@ class Needed:
                 self.buffer(one.value)
             else:
                 self.read(one.value)
+        rows = [*rows_of(body)][::-1]  # what a row needs mostly stands in front of it
         before = -1
         while before < (size := len(self.numbers) + len(self.names) + len(self.lengths)):
             before = size
-            for row in rows_of(body):
+            for row in rows:
                 if self.stays(row):
                     self.row(row)
 

@@ -29,6 +29,8 @@ WIDEST = 4
 
 Key = tuple[tuple[Expr | None, int], ...]
 """Where elements stand on the other axes: something, and a constant added to it."""
+Reads = list[tuple[Row, set[str]]]
+"""Statements, with the names that each reads."""
 
 
 @dataclass(frozen=True)
@@ -175,22 +177,24 @@ class Total:
 
 def windows_of(w: Writer, loop: For, arrays: Arrays) -> list[Window | Total]:
     """Return the windows and totals of a loop that holds no other one."""
-    stored = {row.buffer: 0 for row in rows_of(loop.body) if isinstance(row, Store)}
+    rows = [(row, read_by(row)) for row in rows_of(loop.body)]
+    stored = {row.buffer: 0 for row, _ in rows if isinstance(row, Store)}
     found: list[Window | Total] = []
     for buffer in stored:
-        found += windows_on(w, loop, arrays, buffer) or totals_on(loop, arrays, buffer)
+        if buffer in arrays.floats:
+            found += windows_on(w, loop, arrays, buffer, rows) or (
+                totals_on(loop, arrays, buffer, rows))
     return found
 
 
-def totals_on(loop: For, arrays: Arrays, buffer: str) -> list[Total]:
+def totals_on(loop: For, arrays: Arrays, buffer: str, read: Reads) -> list[Total]:
     """Return the element of an array that a loop adds to, if it touches no other one."""
     if buffer not in arrays.alone:
         return []
-    rows = list(rows_of(loop.body))
-    bound = {loop.name, *(name for row in rows if (name := bound_by(row)))}
+    bound = {loop.name, *(name for row, _ in read if (name := bound_by(row)))}
     if buffer in bound:
         return []
-    match [row for row in rows if buffer in {*read_by(row), *written_by(row)}]:
+    match [row for row, names in read if buffer in names or buffer in written_by(row)]:
         case [Store(_, indices, _, True) as store] if (
             any(store is row for row in loop.body.rows) and not names_in(*indices) & bound
             and not elements_of(Store(buffer, indices, Number(0.0)))
@@ -200,14 +204,15 @@ def totals_on(loop: For, arrays: Arrays, buffer: str) -> list[Total]:
     return []
 
 
-def windows_on(w: Writer, loop: For, arrays: Arrays, buffer: str) -> list[Window]:
+def windows_on(
+    w: Writer, loop: For, arrays: Arrays, buffer: str, read: Reads
+) -> list[Window]:
     """Return the windows on an array that a loop writes into; all of it has to be known."""
-    rows = list(rows_of(loop.body))
     root = w.root(buffer)
-    touched = {name for row in rows for name in read_by(row)} - {buffer}
-    if buffer not in arrays.floats or any(w.root(name) == root for name in touched):
+    touched = {name for _, names in read for name in names} - {buffer}
+    if any(w.root(name) == root for name in touched):
         return []
-    fixed = {loop.name, *(name for row in rows if (name := bound_by(row)))} | arrays.changing
+    fixed = {loop.name, *(name for row, _ in read if (name := bound_by(row)))} | arrays.changing
     straight = {id(row) for row in loop.body.rows}
 
     def place_of(indices: tuple[Expr, ...]) -> Place | None:
@@ -215,8 +220,8 @@ def windows_on(w: Writer, loop: For, arrays: Arrays, buffer: str) -> list[Window
 
     groups: dict[tuple[int, Key], set[int]] = {}
     written: set[tuple[int, Key]] = set()
-    for row in rows:
-        if buffer not in read_by(row):
+    for row, names in read:
+        if buffer not in names:
             continue
         if id(row) not in straight or not isinstance(row, (Assign, Store, Leave)):
             return []
