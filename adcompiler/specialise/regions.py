@@ -54,7 +54,7 @@ def computes_in_methods(s: Writer, context: Atom) -> bool:
 
 
 def reads_only(method: Any, cls: type) -> bool:
-    """Say whether all that a method does with its instance is to read what that holds."""
+    """Say whether a method only reads what its instance holds, and may return the instance."""
     if not isinstance(method, python_types.FunctionType) or not method.__code__.co_varnames:
         return False
     code, first = method.__code__, method.__code__.co_varnames[0]
@@ -62,7 +62,8 @@ def reads_only(method: Any, cls: type) -> bool:
     uses = [(one, after) for one, after in itertools.pairwise(steps) if one.argval == first or (
         isinstance(one.argval, tuple) and first in one.argval)]
     return first not in code.co_cellvars and all(
-        one.argval == first and after.opname == "LOAD_ATTR" and not hasattr(cls, after.argval)
+        one.argval == first and (after.opname == "RETURN_VALUE" or (
+            after.opname == "LOAD_ATTR" and not hasattr(cls, after.argval)))
         for one, after in uses)
 
 

@@ -187,6 +187,27 @@ class Counted:
         self.number *= 2
 
 
+class Quiet:
+    def __init__(self, name):
+        self.name = name
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        LEFT.append(self.name)
+
+
+def test_contexts_that_only_read_their_instance_are_compiled(monkeypatch):
+    def quiet(x):
+        with Quiet("inner") as context:
+            y = x * x
+        return y * len(context.name)
+
+    monkeypatch.setenv("ADCOMPILER_RECORD", "0")
+    assert grad(quiet)(1.5) == 15.0
+
+
 class CountedByMethods(Counted):
     def __enter__(self):
         self.moved()
