@@ -143,6 +143,20 @@ def test_loops_do_nothing_about_shapes(function, args, argnums):
     check_grads(of_floats, args[: len(places)], order=1)
 
 
+@pytest.mark.parametrize(("function", "args", "argnums"), CASES, ids=lambda c: getattr(
+    c, "__name__", ""))
+def test_tapes_hold_at_most_ten_values(function, args, argnums):
+    text = ad.value_and_grad(function, argnums).source_for(*args)
+    saved = [
+        [ast.unparse(one) for one in getattr(node.args[0], "elts", node.args)]
+        for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute) and node.func.attr == "append"
+        and "tape" in ast.unparse(node.func.value)
+    ]
+    assert all(len(row) <= 10 for row in saved), saved
+    assert not any("shape" in one or ".T" in one for row in saved for one in row), saved
+
+
 def windows(u, w):
     total = 0.0
     for i in range(len(u)):
