@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from adcompiler.backends.python.printer.expressions import ExpressionEmitter
 from adcompiler.backends.python.printer.layout import Break, Level
 from adcompiler.backends.python.printer.literals import (
     LONG_TEXT,
@@ -21,6 +20,7 @@ from adcompiler.backends.python.printer.literals import (
     text_tokens,
     verbatim,
 )
+from adcompiler.backends.python.printer.operands import Output
 from adcompiler.backends.python.printer.round_trip import fstring_parts
 from adcompiler.errors import InternalError
 
@@ -35,19 +35,23 @@ class _NeedsBackslash(Exception):
     """A string inside an f-string cannot be written with the quotes that are left."""
 
 
-class TextEmitter(ExpressionEmitter):
-    """Adds string literals and f-strings to the expressions."""
+class Texts:
+    """Writes constants and f-strings."""
+
+    def __init__(self, out: Output) -> None:
+        self.out = out
+        self._quotes: Sequence[str] | None = None  # inside an f-string: the quotes left to use
 
     def _Constant(self, t: ast.Constant) -> None:
         meant = canonical(t)
         if meant is not t:
-            self.dispatch(meant)
+            self.out.dispatch(meant)
         elif not isinstance(t.value, str | bytes):
-            self.write(number(t.value))
+            self.out.write(number(t.value))
         elif self._quotes is None:
-            self._tokens += text_tokens(t.value, _prefix(t))
+            self.out.tokens += text_tokens(t.value, _prefix(t))
         else:
-            self.write(self._verbatim(t.value, _prefix(t)))
+            self.out.write(self._verbatim(t.value, _prefix(t)))
 
     def _verbatim(self, value: str | bytes, prefix: str) -> str:
         """Return a string inside an f-string: Python 3.11 allows no backslash there."""
@@ -65,13 +69,13 @@ class TextEmitter(ExpressionEmitter):
                 tokens = self._fstring(values, quote, [q for q in quotes if quote not in q])
             except _NeedsBackslash:
                 continue
-            self._tokens += tokens
+            self.out.tokens += tokens
             return
         if self._quotes is not None:
             raise _NeedsBackslash
         if sys.version_info < (3, 12):
             raise InternalError("an f-string holds a string that Python 3.11 cannot write in it")
-        self._tokens += self._fstring(values, quotes[0], None)
+        self.out.tokens += self._fstring(values, quotes[0], None)
 
     def _fstring_quotes(self, values: list[str | ast.expr]) -> Sequence[str]:
         """Return the quotes to try, the best first."""
@@ -124,13 +128,13 @@ class TextEmitter(ExpressionEmitter):
         return text + "}"
 
     def _field_value(self, node: ast.expr, inner: Sequence[str] | None) -> str:
-        outside = self._tokens, self._quotes
-        self._tokens, self._quotes = [], inner
+        outside = self.out.tokens, self._quotes
+        self.out.tokens, self._quotes = [], inner
         try:
-            self._operand(node, Level.OR)  # the colon of a lambda would start the format
-            return "".join(self._tokens)
+            self.out.operand(node, Level.OR)  # the colon of a lambda would start the format
+            return "".join(self.out.tokens)
         finally:
-            self._tokens, self._quotes = outside
+            self.out.tokens, self._quotes = outside
 
     def _specification(self, t: ast.JoinedStr, quote: str, inner: Sequence[str] | None) -> str:
         text = ""

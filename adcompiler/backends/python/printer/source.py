@@ -1,30 +1,34 @@
 """Print plain `ast` trees as readable Python: few parentheses, wrapped lines, checked meaning.
 
-Stock `astunparse.Unparser` walks the tree and writes text. `SourceEmitter` keeps its walk (one
-method per node, `dispatch`, `fill`, `enter`, `leave`) and writes tokens, which `layout.wrap` turns
-into lines once a statement is complete. Whatever is printed is parsed again and compared with
-the tree that was meant (`round_trip`): a difference is an `InternalError`, never a wrong file.
+Stock `astunparse.Unparser` walks the tree and writes text. `Output` keeps its walk
+(`dispatch`, `fill`, `enter`, `leave`) and takes tokens from parts with one method per kind of
+node, which `layout.wrap` turns into lines once a statement is complete. Whatever is printed is
+parsed again and compared with the tree that was meant (`round_trip`): a difference is an
+`InternalError`, never a wrong file.
 """
 
 from __future__ import annotations
 
 import ast
-import io
 import re
 import sys
 from typing import Any
 
+from adcompiler.backends.python.printer.definitions import Definitions
+from adcompiler.backends.python.printer.displays import Displays
+from adcompiler.backends.python.printer.expressions import Expressions
+from adcompiler.backends.python.printer.fstrings import Texts
 from adcompiler.backends.python.printer.layout import WIDTH, BlankLine, Comment
 from adcompiler.backends.python.printer.literals import docstring
+from adcompiler.backends.python.printer.operands import Output
+from adcompiler.backends.python.printer.patterns import Patterns
 from adcompiler.backends.python.printer.round_trip import check_round_trip
-from adcompiler.backends.python.printer.statements import StatementEmitter
-from adcompiler.backends.python.printer.tokens import COMMA
+from adcompiler.backends.python.printer.statements import Statements
 from adcompiler.errors import InternalError
 
 __all__ = [
     "BlankLine",
     "Comment",
-    "SourceEmitter",
     "check_round_trip",
     "emit_expression",
     "emit_source",
@@ -71,28 +75,35 @@ def emit_expression(node: ast.expr) -> str:
 
 
 def _printed(tree: ast.AST, width: int) -> str:
-    buffer = io.StringIO()
+    out = Output(width)
+    blocks = Blocks(out)
+    out.parts = (
+        blocks, Statements(out), Definitions(out, blocks.block), Patterns(out, blocks.block),
+        Texts(out), Expressions(out), Displays(out),
+    )
     try:
-        SourceEmitter(tree, buffer, width)
+        return out.text(tree)
     except RecursionError as error:
         raise InternalError("the tree is nested too deeply to be printed") from error
-    return buffer.getvalue()
 
 
-class SourceEmitter(StatementEmitter):
-    """Writes the source of a whole tree; see `ExpressionEmitter` for the arguments."""
+class Blocks:
+    """Writes modules, and the statements that hold others."""
+
+    def __init__(self, out: Output) -> None:
+        self.out = out
 
     # -- modules and blocks ------------------------------------------------------------------------
     def _Module(self, t: ast.Module) -> None:
         self._statements(t)
 
     def _Expression(self, t: ast.Expression) -> None:
-        self._test(t.body)
+        self.out.test(t.body)
 
-    def _block(self, owner: ast.AST, body: list[ast.stmt]) -> None:
-        self.enter()
+    def block(self, owner: ast.AST, body: list[ast.stmt]) -> None:
+        self.out.enter()
         self._statements(owner, body)
-        self.leave()
+        self.out.leave()
 
     def _statements(self, owner: Any, body: list[ast.stmt] | None = None) -> None:
         """Print a body with the blank lines that its definitions ask for."""
@@ -110,17 +121,17 @@ class SourceEmitter(StatementEmitter):
             if statement is documentation:
                 self._docstring(statement)
             else:
-                self.dispatch(statement)
+                self.out.dispatch(statement)
             previous, asked = statement, 0
         trivial = all(isinstance(statement, Comment | BlankLine) for statement in body)
         if trivial and not isinstance(owner, ast.Module):
-            self.fill("pass")
+            self.out.fill("pass")
 
     def _gap(
         self, owner: ast.AST, previous: ast.stmt, following: ast.stmt, leads: bool, asked: int
     ) -> int:
         """Return the number of blank lines between two statements of one body."""
-        most = 1 if self._indent else 2
+        most = 1 if self.out._indent else 2
         top = isinstance(owner, ast.Module)
         if isinstance(previous, Comment) and not asked:
             return 0
@@ -133,28 +144,28 @@ class SourceEmitter(StatementEmitter):
         return min(asked, most)
 
     def _blank_lines(self, count: int) -> None:
-        self._end_line()
-        self._lines += [""] * count
+        self.out.end_line()
+        self.out.lines += [""] * count
 
     def _docstring(self, statement: Any) -> None:
         prefix = "u" if statement.value.kind == "u" else ""
-        self._raw_line(docstring(statement.value.value, prefix))
+        self.out.raw_line(docstring(statement.value.value, prefix))
 
     def _Comment(self, t: Comment) -> None:
         for line in t.text.replace("\0", "\\0").splitlines() or [""]:
             text = line.encode("utf-8", "backslashreplace").decode("utf-8")
-            self._end_line()
-            if len(self._lines) < 2:
+            self.out.end_line()
+            if len(self.out.lines) < 2:
                 text = _ENCODING.sub("coding ", text)
-            self._raw_line(f"# {text}".rstrip())
+            self.out.raw_line(f"# {text}".rstrip())
 
     # -- compound statements -----------------------------------------------------------------------
     def _If(self, t: ast.If) -> None:
         keyword = "if "
         while True:
-            self.fill(keyword)
-            self._soft(t.test, self._named)
-            self._block(t, t.body)
+            self.out.fill(keyword)
+            self.out.soft(t.test, self.out.named)
+            self.block(t, t.body)
             comments = [part for part in t.orelse if isinstance(part, Comment)]
             if len(comments) + 1 != len(t.orelse) or not isinstance(last := t.orelse[-1], ast.If):
                 break
@@ -165,48 +176,48 @@ class SourceEmitter(StatementEmitter):
 
     def _clause(self, keyword: str, owner: ast.AST, body: list[ast.stmt]) -> None:
         if body:
-            self.fill(keyword)
-            self._block(owner, body)
+            self.out.fill(keyword)
+            self.block(owner, body)
 
     def _While(self, t: ast.While) -> None:
-        self.fill("while ")
-        self._soft(t.test, self._named)
-        self._block(t, t.body)
+        self.out.fill("while ")
+        self.out.soft(t.test, self.out.named)
+        self.block(t, t.body)
         self._clause("else", t, t.orelse)
 
     def _For(self, t: ast.For | ast.AsyncFor, keyword: str = "for ") -> None:
-        self.fill(keyword)
-        self._target(t.target)
-        self.write(" in ")
-        self._soft(t.iter, self._test)
-        self._block(t, t.body)
+        self.out.fill(keyword)
+        self.out.target(t.target)
+        self.out.write(" in ")
+        self.out.soft(t.iter, self.out.test)
+        self.block(t, t.body)
         self._clause("else", t, t.orelse)
 
     def _AsyncFor(self, t: ast.AsyncFor) -> None:
         self._For(t, "async for ")
 
     def _With(self, t: ast.With | ast.AsyncWith, keyword: str = "with ") -> None:
-        self.fill(keyword)
+        self.out.fill(keyword)
         first = t.items[0]
         bare_tuple = isinstance(first.context_expr, ast.Tuple) and not first.optional_vars
         if len(t.items) == 1 and bare_tuple:  # `with (a, b):` would be two managers
-            self._bracketed("(", [first.context_expr], self.dispatch)
+            self.out.bracketed("(", [first.context_expr], self.out.dispatch)
         else:
-            self._soft(t.items, lambda items: self._separated(items, self.dispatch, COMMA))
-        self._block(t, t.body)
+            self.out.soft(t.items, self.out.listed)
+        self.block(t, t.body)
 
     def _AsyncWith(self, t: ast.AsyncWith) -> None:
         self._With(t, "async with ")
 
     def _withitem(self, t: ast.withitem) -> None:
-        self._test(t.context_expr)
+        self.out.test(t.context_expr)
         if t.optional_vars:
-            self.write(" as ")
-            self._atom(t.optional_vars)
+            self.out.write(" as ")
+            self.out.atom(t.optional_vars)
 
     def _Try(self, t: Any, group_handlers: bool = False) -> None:
-        self.fill("try")
-        self._block(t, t.body)
+        self.out.fill("try")
+        self.block(t, t.body)
         for handler in t.handlers:
             self._handler(handler, "except*" if group_handlers else "except")
         self._clause("else", t, t.orelse)
@@ -216,13 +227,13 @@ class SourceEmitter(StatementEmitter):
         self._Try(t, group_handlers=True)
 
     def _handler(self, t: ast.ExceptHandler, keyword: str) -> None:
-        self.fill(keyword)
+        self.out.fill(keyword)
         if t.type:
-            self.write(" ")
-            self._soft(t.type, self._test)
+            self.out.write(" ")
+            self.out.soft(t.type, self.out.test)
         if t.name:
-            self.write(" as " + t.name)
-        self._block(t, t.body)
+            self.out.write(" as " + t.name)
+        self.block(t, t.body)
 
 
 def _is_text(statement: ast.stmt) -> bool:

@@ -5,88 +5,92 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from adcompiler.backends.python.printer.definitions import DefinitionEmitter
-from adcompiler.backends.python.printer.tokens import COMMA, PLAIN_COMMA
+from adcompiler.backends.python.printer.definitions import write_type_parameters
+from adcompiler.backends.python.printer.operands import Output
+from adcompiler.backends.python.printer.tokens import PLAIN_COMMA
 
 
-class StatementEmitter(DefinitionEmitter):
+class Statements:
     """Writes simple statements."""
 
+    def __init__(self, out: Output) -> None:
+        self.out = out
+
     def _Expr(self, t: ast.Expr) -> None:
-        self.fill()
-        self._soft(t.value, self._value)
+        self.out.fill()
+        self.out.soft(t.value, self.out.value)
 
     def _Import(self, t: ast.Import) -> None:
-        self.fill("import ")
-        self._separated(t.names, self.dispatch, PLAIN_COMMA)
+        self.out.fill("import ")
+        self.out.separated(t.names, self.out.dispatch, PLAIN_COMMA)
 
     def _ImportFrom(self, t: ast.ImportFrom) -> None:
-        self.fill("from " + "." * (t.level or 0) + (t.module or "") + " import ")
+        self.out.fill("from " + "." * (t.level or 0) + (t.module or "") + " import ")
         if t.names[0].name == "*":
-            self.write("*")
+            self.out.write("*")
         else:
-            self._soft(t.names, lambda names: self._separated(names, self.dispatch, COMMA))
+            self.out.soft(t.names, self.out.listed)
 
     def _Assign(self, t: ast.Assign) -> None:
-        self.fill()
+        self.out.fill()
         for target in t.targets:
-            self._soft(target, self._tuple_or_test)
-            self.write(" = ")
-        self._soft(t.value, self._value)
+            self.out.soft(target, self.out.tuple_or_test)
+            self.out.write(" = ")
+        self.out.soft(t.value, self.out.value)
 
     def _AugAssign(self, t: ast.AugAssign) -> None:
-        self.fill()
-        self._atom(t.target)
-        self.write(f" {self.binop[type(t.op).__name__]}= ")
-        self._soft(t.value, self._yield_or_test)
+        self.out.fill()
+        self.out.atom(t.target)
+        self.out.write(f" {self.out.binop[type(t.op).__name__]}= ")
+        self.out.soft(t.value, self._yield_or_test)
 
     def _AnnAssign(self, t: ast.AnnAssign) -> None:
-        self.fill()
+        self.out.fill()
         if isinstance(t.target, ast.Name) and not t.simple:
-            self._bracketed("(", [t.target], self.dispatch)
+            self.out.bracketed("(", [t.target], self.out.dispatch)
         else:
-            self._atom(t.target)
-        self.write(": ")
-        self._test(t.annotation)
+            self.out.atom(t.target)
+        self.out.write(": ")
+        self.out.test(t.annotation)
         if t.value:
-            self.write(" = ")
-            self._soft(t.value, self._yield_or_test)
+            self.out.write(" = ")
+            self.out.soft(t.value, self._yield_or_test)
 
     def _yield_or_test(self, node: ast.expr) -> None:
         if isinstance(node, ast.Tuple):
-            self._test(node)
+            self.out.test(node)
         else:
-            self._value(node)
+            self.out.value(node)
 
     def _TypeAlias(self, t: Any) -> None:
-        self.fill("type ")
-        self.dispatch(t.name)
-        self._type_parameters(t)
-        self.write(" = ")
-        self._soft(t.value, self._test)
+        self.out.fill("type ")
+        self.out.dispatch(t.name)
+        write_type_parameters(self.out, t)
+        self.out.write(" = ")
+        self.out.soft(t.value, self.out.test)
 
     def _Return(self, t: ast.Return) -> None:
-        self.fill("return")
+        self.out.fill("return")
         if t.value:
-            self.write(" ")
-            self._soft(t.value, self._tuple_or_test)
+            self.out.write(" ")
+            self.out.soft(t.value, self.out.tuple_or_test)
 
     def _Delete(self, t: ast.Delete) -> None:
-        self.fill("del ")
-        self._separated(t.targets, self._atom, PLAIN_COMMA)
+        self.out.fill("del ")
+        self.out.separated(t.targets, self.out.atom, PLAIN_COMMA)
 
     def _Assert(self, t: ast.Assert) -> None:
-        self.fill("assert ")
-        self._soft(t.test, self._test)
+        self.out.fill("assert ")
+        self.out.soft(t.test, self.out.test)
         if t.msg:
-            self.write(", ")
-            self._soft(t.msg, self._test)
+            self.out.write(", ")
+            self.out.soft(t.msg, self.out.test)
 
     def _Raise(self, t: ast.Raise) -> None:
-        self.fill("raise")
+        self.out.fill("raise")
         if t.exc:
-            self.write(" ")
-            self._soft(t.exc, self._test)
+            self.out.write(" ")
+            self.out.soft(t.exc, self.out.test)
         if t.cause:
-            self.write(" from ")
-            self._soft(t.cause, self._test)
+            self.out.write(" from ")
+            self.out.soft(t.cause, self.out.test)
