@@ -17,7 +17,8 @@ from adcompiler.budget import quiet
 from adcompiler.frontend.sources.same_code import class_around, scope_of
 
 from adcompiler.record.rewriting_expressions import (
-    BINARY, Expressions, at, call, constant, hook, literal, load, store,
+    BINARY, Expressions, Names, at, bare, call, constant, hook, literal, load, pattern,
+    store,
 )
 
 
@@ -26,7 +27,7 @@ def rewritten_code(node: Any, live: Any) -> Any:
 
     Raises UnsupportedError for forms that are not followed.
     """
-    rewriter = Rewriter(live.co_filename, class_around(live))
+    rewriter = Rewriter(Names(live.co_filename, class_around(live)))
     made = rewriter.function(node)
     tree = gast.gast_to_ast(made)
     wrapper, place, depth = scope_of(live)
@@ -46,24 +47,24 @@ FUTURE = 0x1000000 | 0x800000  # annotations, generator_stop
 
 
 class Rewriter(Expressions):
-    """Rewrites one function; ``cls`` is the class whose private names it spells."""
+    """Rewrites one function."""
 
     in_class = False
 
     def function(self, node: Any) -> Any:
         """Return the function itself, without what runs outside of it."""
         empty = gast.arguments(
-            args=[self.bare(a) for a in node.args.args],
-            posonlyargs=[self.bare(a) for a in node.args.posonlyargs],
-            vararg=self.bare(node.args.vararg),
-            kwonlyargs=[self.bare(a) for a in node.args.kwonlyargs],
-            kw_defaults=[None for _ in node.args.kwonlyargs], kwarg=self.bare(node.args.kwarg),
+            args=[bare(a) for a in node.args.args],
+            posonlyargs=[bare(a) for a in node.args.posonlyargs],
+            vararg=bare(node.args.vararg),
+            kwonlyargs=[bare(a) for a in node.args.kwonlyargs],
+            kw_defaults=[None for _ in node.args.kwonlyargs], kwarg=bare(node.args.kwarg),
             defaults=[],
         )
         if isinstance(node, gast.Lambda):
             return at(gast.Lambda(empty, self.visit(node.body)), node)
         if isinstance(node, gast.AsyncFunctionDef):
-            self.refuse(node, "a coroutine")
+            self.names.refuse(node, "a coroutine")
         made = gast.FunctionDef(node.name, empty, self.body(node.body), [], None, None, [])
         return at(made, node)
     # -- statements ----------------------------------------------------------------------------
@@ -72,7 +73,7 @@ class Rewriter(Expressions):
         value = self.visit(node.value)
         if len(node.targets) == 1:
             return self.assigned(node.targets[0], value)
-        name = self.temporary()
+        name = self.names.temporary()
         rows = [gast.Assign([store(name)], value, None)]
         for target in node.targets:
             rows += self.assigned(target, load(name))
@@ -83,13 +84,13 @@ class Rewriter(Expressions):
         if isinstance(target, gast.Name):
             return [gast.Assign([target], value, None)]
         if isinstance(target, gast.Attribute):
-            name = constant(self.mangled(target.attr))
+            name = constant(self.names.mangled(target.attr))
             return [gast.Expr(call("set_attribute", value, self.visit(target.value), name))]
         if isinstance(target, gast.Subscript):
             return [gast.Expr(call(
                 "setitem", value, self.visit(target.value), self.index(target.slice)))]
         rows: list[Any] = []
-        made = call("unpack", value, literal(self.pattern(target)))
+        made = call("unpack", value, literal(pattern(target)))
         plain = self.split(target, rows)
         return [gast.Assign([plain], made, None), *rows]
 
@@ -101,7 +102,7 @@ class Rewriter(Expressions):
             return gast.Starred(self.split(target.value, rows), gast.Store())
         if isinstance(target, gast.Name):
             return target
-        name = self.temporary()
+        name = self.names.temporary()
         rows += self.assigned(target, load(name))
         return store(name)
 
@@ -117,15 +118,15 @@ class Rewriter(Expressions):
         value = self.visit(node.value)
         if isinstance(target, gast.Name):
             return [gast.Assign([store(target.id)], call(name, load(target.id), value), None)]
-        obj = self.temporary()
+        obj = self.names.temporary()
         rows: list[gast.stmt] = [gast.Assign([store(obj)], self.visit(target.value), None)]
         temporaries = [obj]
         if isinstance(target, gast.Attribute):
-            attr = constant(self.mangled(target.attr))
+            attr = constant(self.names.mangled(target.attr))
             made = call(name, call("attribute", load(obj), attr), value)
             rows.append(gast.Expr(call("set_attribute", made, load(obj), attr)))
         else:
-            key = self.temporary()
+            key = self.names.temporary()
             temporaries.append(key)
             rows.append(gast.Assign([store(key)], self.index(target.slice), None))
             made = call(name, call("getitem", load(obj), load(key)), value)
@@ -139,7 +140,7 @@ class Rewriter(Expressions):
                 rows.append(gast.Expr(call(
                     "delitem", self.visit(target.value), self.index(target.slice))))
             elif isinstance(target, gast.Attribute):
-                name = constant(self.mangled(target.attr))
+                name = constant(self.names.mangled(target.attr))
                 rows.append(gast.Expr(call("del_attribute", self.visit(target.value), name)))
             else:
                 rows.append(gast.Delete([target]))
@@ -207,14 +208,14 @@ class Rewriter(Expressions):
         return [made, *self.decorated(node)]
 
     def visit_AsyncFor(self, node: gast.AST) -> Any:
-        self.refuse(node, "a coroutine")
+        self.names.refuse(node, "a coroutine")
 
     visit_AsyncWith = visit_AsyncFor
 
     def visit_ClassDef(self, node: Any) -> Any:
-        outer, self.cls, self.in_class = (self.cls, self.in_class), node.name, True
+        outer, self.names.cls, self.in_class = (self.names.cls, self.in_class), node.name, True
         body = self.body(node.body)
-        self.cls, self.in_class = outer
+        self.names.cls, self.in_class = outer
         made = gast.ClassDef(
             node.name, [self.visit(base) for base in node.bases],
             [gast.keyword(k.arg, self.visit(k.value)) for k in node.keywords], body, [],

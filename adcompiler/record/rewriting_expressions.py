@@ -51,32 +51,33 @@ def store(name: str) -> Any:
     return gast.Name(name, gast.Store(), None, None)
 
 
-class Tools(gast.NodeTransformer):
-    """What rewriting a function needs; ``cls`` is the class whose private names it spells."""
+def bare(arg: gast.Name | None) -> Any:
+    """Return a parameter without its annotation."""
+    return None if arg is None else gast.Name(arg.id, gast.Param(), None, None)
+
+
+def pattern(target: gast.expr) -> Any:
+    """Return how a target unpacks: None for one name, a tuple for several."""
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return tuple(map(pattern, target.elts))
+    return "*" if isinstance(target, gast.Starred) else None
+
+
+def is_plain(target: gast.expr) -> bool:
+    """Say whether a target consists of names alone."""
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return all(map(is_plain, target.elts))
+    if isinstance(target, gast.Starred):
+        return is_plain(target.value)
+    return isinstance(target, gast.Name)
+
+
+class Names:
+    """The names in a function of ``file``; ``cls`` is the class whose private names it spells."""
 
     def __init__(self, file: str, cls: str) -> None:
         self.file, self.cls = file, cls
         self.count = 0
-
-    def bare(self, arg: gast.Name | None) -> Any:
-        """Return a parameter without its annotation."""
-        return None if arg is None else gast.Name(arg.id, gast.Param(), None, None)
-
-    def visit(self, node: Any) -> Any:
-        """Return a node rewritten, or several: placed where it stands."""
-        made = super().visit(node)
-        if made is not node:
-            for row in made if isinstance(made, list) else [made]:
-                at(row, node)
-        return made
-
-    def body(self, statements: Sequence[Any]) -> list[Any]:
-        """Return statements rewritten."""
-        out: list[Any] = []
-        for statement in statements:
-            made = self.visit(statement)
-            out += made if isinstance(made, list) else [made]
-        return out
 
     def refuse(self, node: Any, what: str) -> None:
         """Raise UnsupportedError for a form."""
@@ -96,19 +97,28 @@ class Tools(gast.NodeTransformer):
             return f"_{own}{name}" if own else name
         return name
 
-    def pattern(self, target: gast.expr) -> Any:
-        """Return how a target unpacks: None for one name, a tuple for several."""
-        if isinstance(target, (gast.Tuple, gast.List)):
-            return tuple(self.pattern(item) for item in target.elts)
-        return "*" if isinstance(target, gast.Starred) else None
 
-    def is_plain(self, target: Any) -> bool:
-        """Say whether a target consists of names alone."""
-        if isinstance(target, (gast.Tuple, gast.List)):
-            return all(map(self.is_plain, target.elts))
-        if isinstance(target, gast.Starred):
-            return self.is_plain(target.value)
-        return isinstance(target, gast.Name)
+class Tools(gast.NodeTransformer):
+    """Rewrites what stands where, with the names of a function."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+
+    def visit(self, node: Any) -> Any:
+        """Return a node rewritten, or several: placed where it stands."""
+        made = super().visit(node)
+        if made is not node:
+            for row in made if isinstance(made, list) else [made]:
+                at(row, node)
+        return made
+
+    def body(self, statements: Sequence[Any]) -> list[Any]:
+        """Return statements rewritten."""
+        out: list[Any] = []
+        for statement in statements:
+            made = self.visit(statement)
+            out += made if isinstance(made, list) else [made]
+        return out
 
 
 class Expressions(Tools):
@@ -142,7 +152,7 @@ class Expressions(Tools):
             if isinstance(value, gast.Name):
                 tested, again = self.truth(value), load(value.id)
             else:
-                name = self.temporary()
+                name = self.names.temporary()
                 tested = call("truth", gast.NamedExpr(store(name), self.visit(value)))
                 again = load(name)
             arms = (made, again) if isinstance(node.op, gast.And) else (again, made)
@@ -154,7 +164,7 @@ class Expressions(Tools):
         for i, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
             made = again = self.visit(right)
             if i + 1 < len(node.ops) and not isinstance(right, gast.Constant):
-                name = self.temporary()
+                name = self.names.temporary()
                 made, again = gast.NamedExpr(store(name), made), load(name)
             if isinstance(op, (gast.Is, gast.IsNot)):
                 tests.append(gast.Compare(left, [op], [made]))
@@ -185,7 +195,7 @@ class Expressions(Tools):
         return gast.Call(hook("call"), [self.visit(func), *args], keywords)
 
     def visit_Attribute(self, node: Any) -> Any:
-        return call("attribute", self.visit(node.value), constant(self.mangled(node.attr)))
+        return call("attribute", self.visit(node.value), constant(self.names.mangled(node.attr)))
 
     def visit_Subscript(self, node: Any) -> Any:
         return call("getitem", self.visit(node.value), self.index(node.slice))
@@ -231,7 +241,7 @@ class Expressions(Tools):
         return gast.YieldFrom(call("iterate", self.visit(node.value)))
 
     def visit_Await(self, node: gast.AST) -> Any:
-        self.refuse(node, "await")
+        self.names.refuse(node, "await")
 
     def visit_Lambda(self, node: Any) -> Any:
         return gast.Lambda(self.arguments(node.args), self.visit(node.body))
@@ -257,9 +267,9 @@ class Expressions(Tools):
         generators = []
         for each in node.generators:
             if each.is_async:
-                self.refuse(node, "an asynchronous comprehension")
-            if not self.is_plain(each.target):
-                self.refuse(node, "a comprehension that assigns to an item or attribute")
+                self.names.refuse(node, "an asynchronous comprehension")
+            if not is_plain(each.target):
+                self.names.refuse(node, "a comprehension that assigns to an item or attribute")
             generators.append(gast.comprehension(
                 each.target, self.iterated(each.target, each.iter),
                 [self.truth(test) for test in each.ifs], 0))
@@ -267,7 +277,7 @@ class Expressions(Tools):
 
     def iterated(self, target: Any, over: gast.expr) -> Any:
         """Return what a loop runs over, with items unpacked as its target wants."""
-        wanted = self.pattern(target)
+        wanted = pattern(target)
         if wanted is None:
             return call("iterate", self.visit(over))
         return call("unpacked", self.visit(over), literal(wanted))

@@ -15,7 +15,7 @@ from adcompiler.errors import ADError
 from adcompiler.frontend.sources.source import parse_function
 from adcompiler.frontend.sources.same_code import class_around
 from adcompiler.record.rewriting import Rewriter
-from adcompiler.record.rewriting_expressions import MARK
+from adcompiler.record.rewriting_expressions import MARK, Names
 from adcompiler.record.running import Recorded
 from adcompiler.record.tape import place
 from adcompiler.dispatch.specialisations import Specialisations
@@ -40,7 +40,7 @@ class Listed(list[Any]):
 def rewritten_text(function: types.FunctionType) -> str:
     """Return a function as it runs when it is recorded: operations are calls of hooks."""
     live = function.__code__
-    tree = gast.gast_to_ast(Rewriter(live.co_filename, class_around(live)).function(
+    tree = gast.gast_to_ast(Rewriter(Names(live.co_filename, class_around(live))).function(
         parse_function(function).node))
     for node in ast.walk(tree):
         for field, value in ast.iter_fields(node):
