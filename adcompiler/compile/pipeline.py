@@ -5,7 +5,7 @@ source -> IR -> types -> augmented primal and sweep -> optimised -> ``ast`` -> t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import cached_property
@@ -199,7 +199,7 @@ class Emitted:
         """What the code notices that it was not compiled for, before it has any effect."""
         return {CHECKS[function] for function in CHECKS if self.holds(function)}
 
-    def holds(self, function: Any) -> bool:
+    def holds(self, function: Callable[..., Any]) -> bool:
         """Say whether the code calls a function of the runtime."""
         return id(function) in self.held
 

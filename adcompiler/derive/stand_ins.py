@@ -8,7 +8,7 @@ that of the norm is a convention. ``p = 1 / (1 + np.exp(-x))``, the logistic fun
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from adcompiler.analyses.storage import Sharing
@@ -75,7 +75,7 @@ class _StandIns:
             return None
         return self.standing_in(statement, differentiated_as, smooth)
 
-    def standing_in(self, statement: Let, function: Any, smooth: Atom) -> list[Let]:
+    def standing_in(self, statement: Let, function: Callable[..., Any], smooth: Atom) -> list[Let]:
         """Return a definition, and the value that it defines as one with another derivative."""
         value = self.let(statement.target.name, statement.rhs, statement.target)
         call = Call(Const(function), (value, smooth))

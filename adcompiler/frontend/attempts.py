@@ -152,7 +152,7 @@ class Attempts(Builder):
         name = self.fresh("items")
         return [placed(assignment(name, node), node)], placed(loaded(name), node)
 
-    def part(self, step: Any, lower: Callable[[], End]) -> End:
+    def part(self, step: gast.AST, lower: Callable[[], End]) -> End:
         """Lower a statement as a ``try`` of its own, for all the attempts that are being made."""
         origin = self.locate(step)
         everything, self.attempts = self.attempts, ()
@@ -185,7 +185,7 @@ class Attempts(Builder):
         ), results, origin))
         return end
 
-    def left(self, step: Any, attempt: Attempt, caught: Var, seen: dict[str, Var]) -> End:
+    def left(self, step: gast.AST, attempt: Attempt, caught: Var, seen: dict[str, Var]) -> End:
         """Note the exception that a statement raised."""
         for name in seen:
             self.reject(step, rejected.ASSIGNED_AND_RAISED, name=name)

@@ -18,7 +18,7 @@ class Comprehensions(Builder):
     def parse_ListComp(self, node: gast.ListComp) -> Atom:
         return self.comprehension(node.generators, [node.elt])[0]
 
-    def parse_SetComp(self, node: Any) -> Atom:
+    def parse_SetComp(self, node: gast.SetComp) -> Atom:
         items = self.comprehension(node.generators, [node.elt])[0]
         return self.let(Call(Const(set), (items,)), "items")
 

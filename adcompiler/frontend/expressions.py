@@ -173,7 +173,7 @@ class Expressions(Builder):
     def parse_List(self, node: gast.List) -> Atom:
         return self.let(Pack("list", tuple(map(self.element, node.elts))), "items")
 
-    def parse_Set(self, node: Any) -> Atom:
+    def parse_Set(self, node: gast.Set) -> Atom:
         items = self.let(Pack("set", tuple(map(self.element, node.elts))), "items")
         if not may_change(self.node, node):
             return items

@@ -101,7 +101,7 @@ def _read_along(path: list[tuple[Any, list[Any]]], name: str) -> bool:
 
 
 def blocks_around(
-    function: Callable[..., Any], statement: Any
+    function: Callable[..., Any], statement: gast.AST
 ) -> list[tuple[Any, list[Any]]] | None:
     """Return what holds ``statement``, outermost first, with the statements that follow there."""
     for field in ("body", "orelse", "finalbody", "handlers", "cases"):

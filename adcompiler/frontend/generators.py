@@ -27,7 +27,7 @@ SHORT = {"any": any, "all": all, "next": next}
 class Generators(Builder):
     """Lowers generator expressions and the calls that stop before their end."""
 
-    def parse_GeneratorExp(self, node: Any) -> Atom:
+    def parse_GeneratorExp(self, node: gast.GeneratorExp) -> Atom:
         later = assigned_after(self.node, node) | self.written_by_others()
         for name in names_read(node):
             if name in later:
@@ -122,7 +122,7 @@ class Generators(Builder):
         return name
 
 
-def names_read(generator: Any) -> list[str]:
+def names_read(generator: gast.GeneratorExp) -> list[str]:
     """Return the outer names that a generator expression reads while it runs."""
     bound = {n for clause in generator.generators for n in assigned_names(clause.target)}
     first = {id(n) for n in gast.walk(generator.generators[0].iter)}

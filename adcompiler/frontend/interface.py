@@ -38,7 +38,7 @@ class Interface(ABC):
     """Methods that the parts of the parser define, for all of them."""
 
     @abstractmethod
-    def expression(self, node: Any) -> Atom:
+    def expression(self, node: gast.expr) -> Atom:
         """Lower an expression; return its value."""
 
     @abstractmethod
@@ -82,7 +82,7 @@ class Interface(ABC):
         """Lower a ``try`` without ``else``."""
 
     @abstractmethod
-    def tried(self, step: Any) -> End | None:
+    def tried(self, step: gast.AST) -> End | None:
         """Lower a statement of a body in parts; None if it is lowered as elsewhere."""
 
     @abstractmethod

@@ -14,7 +14,7 @@ FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
-def assigned_names(node: Any) -> dict[str, None]:
+def assigned_names(node: gast.AST) -> dict[str, None]:
     """Return the names that ``node`` binds in its own scope, in order (a dict used as a set).
 
     For a function these are its local variables, parameters included, and the names that it
@@ -257,7 +257,7 @@ def _breaks(node: gast.AST) -> bool:
     return any(_breaks(child) for child in gast.iter_child_nodes(node))
 
 
-def may_change(function: Any, display: Any) -> bool:
+def may_change(function: gast.AST, display: gast.AST) -> bool:
     """Say whether a set gets a name that is used other than to look something up in it."""
     named = {
         name.id for node in gast.walk(function) if isinstance(node, gast.Assign)
@@ -274,7 +274,7 @@ def may_change(function: Any, display: Any) -> bool:
     )
 
 
-def pairs(target: Any, value: gast.expr) -> Iterator[tuple[Any, Any]]:
+def pairs(target: gast.expr, value: gast.expr) -> Iterator[tuple[Any, Any]]:
     """Yield the targets of an assignment, each with the expression that it is given."""
     displays = (gast.Tuple, gast.List)
     if isinstance(target, displays) and isinstance(value, displays) and (

@@ -173,7 +173,7 @@ class Regions(Attempts):
             Const(InParts()), as_it_was, lambda: self.caught_in_parts(node, body, handlers)
         )
 
-    def caught_whole(self, node: Any, body: Sequence[Any], handlers: Handlers) -> End:
+    def caught_whole(self, node: gast.Try, body: Sequence[gast.stmt], handlers: Handlers) -> End:
         """Lower a body with handlers to one region.
 
         The body is lowered with notes of what handlers read of it the last time that it was lowered

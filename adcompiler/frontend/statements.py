@@ -50,7 +50,7 @@ class Statements(Builder):
         if isinstance(last, Let) and last.target is value:
             self.statements[-1] = Do(last.rhs, last.origin)
 
-    def parse_Delete(self, node: Any) -> None:
+    def parse_Delete(self, node: gast.Delete) -> None:
         for target in flat_targets(node.targets):
             if isinstance(target, gast.Name) and target.id in self.globals:
                 self.reject(target, rejected.GLOBAL_DELETION)
@@ -86,7 +86,7 @@ class Statements(Builder):
     def parse_Global(self, node: gast.Global) -> None:
         """Assignments to the name store into the module's variable."""
 
-    def parse_Nonlocal(self, node: Any) -> None:
+    def parse_Nonlocal(self, node: gast.Nonlocal) -> None:
         missing = [n for n in node.names if self.parent is None or not self.parent.binds(n)]
         if missing:
             self.reject(node, rejected.OUTER_NONLOCAL, name=missing[0])
@@ -97,7 +97,7 @@ class Statements(Builder):
             value = self.let(Call(self.expression(decorator), (value,)), node.name)
         self.bind(node.name, value)
 
-    def parse_ClassDef(self, node: Any) -> None:
+    def parse_ClassDef(self, node: gast.ClassDef) -> None:
         """Lower a class to the making of it: see ``specialise/local_classes.py``."""
         decorators = [taken_apart(decorator) for decorator in node.decorator_list]
         if node.keywords or None in decorators or not is_same_at_each_call(node):
@@ -116,7 +116,7 @@ class Statements(Builder):
             Const(node.name), Const(line), Const(len(node.bases)), options, *parts,
         ), captured), node.name))
 
-    def parse_Import(self, node: Any) -> None:
+    def parse_Import(self, node: gast.Import) -> None:
         for name in node.names:
             top = name.name if name.asname else name.name.partition(".")[0]
             module = self.let(Call(Const(imported_module), (Const(name.name), Const(top))), top)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adcompiler.record.tape import Tape, bounds, overlaps, refuse_escaped
+
+if TYPE_CHECKING:
+    from adcompiler.record.entries import Write
 
 
 class Shadows:
@@ -245,7 +248,7 @@ class Tangents(Shadows):
         self.second = second
         self.kept: dict[int, list[tuple[np.ndarray, Any, np.ndarray]]] = {}
 
-    def keep(self, entry: Any, view: np.ndarray, index: int, old: Any) -> None:
+    def keep(self, entry: Write, view: np.ndarray, index: int, old: Any) -> None:
         """Keep the tangents of what an entry writes over."""
         if self.second:
             self.kept.setdefault(id(entry), []).append((view, index, np.array(old)))

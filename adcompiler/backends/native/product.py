@@ -186,7 +186,8 @@ def rest_of_head(*loops: LoopFunction) -> str:
 
 
 def returned(
-    low: Lowering, atom: Atom | None, value: Any, type_: t.Type, outputs: list[Output]
+    low: Lowering, atom: Atom | None, value: Buffer | Num | Rows, type_: t.Type,
+    outputs: list[Output]
 ) -> Form:
     """Return the form of a result, its numbers and arrays appended to ``outputs``."""
     if isinstance(value, Several):
@@ -256,7 +257,7 @@ def keyed_form(low: Lowering, value: Keyed, outputs: list[Output], of: int | Non
     return KeyedForm(tuple(parts), value.is_record, of)
 
 
-def returned_list(low: Lowering, value: Any, type_: t.Type, outputs: list[Output]) -> ListForm:
+def returned_list(low: Lowering, value: Rows, type_: t.Type, outputs: list[Output]) -> ListForm:
     """Return the form of a list that is returned."""
     if not isinstance(type_, t.List) or not is_exact(type_.item):
         raise Declined(f"a result is a {type_}")
@@ -307,7 +308,7 @@ def has_rows(form: Form) -> bool:
     return isinstance(form, HeldForms) or (isinstance(form, tuple) and any(map(has_rows, form)))
 
 
-def output(low: Lowering, value: Any, type_: t.Type) -> Output:
+def output(low: Lowering, value: Buffer | Num, type_: t.Type) -> Output:
     """Return what is returned of one result."""
     match value:
         case Num(expr, dtype) if isinstance(type_, t.Scalar):

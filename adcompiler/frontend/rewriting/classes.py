@@ -68,7 +68,7 @@ def is_same_at_each_call(node: Any) -> bool:
         defaults = [*function.args.defaults, *function.args.kw_defaults]
         return all(map(lasting, defaults))
 
-    def statement_lasts(statement: Any) -> bool:
+    def statement_lasts(statement: gast.AST) -> bool:
         match statement:
             case gast.FunctionDef():
                 return defaults_last(statement)

@@ -29,7 +29,7 @@ BLOCKS = ("body", "orelse", "finalbody")
 """The attributes of statements that are blocks of others."""
 
 
-def is_this(value: Any, function: Any) -> bool:
+def is_this(value: gast.Constant, function: gast.AST) -> bool:
     """Say whether a value is a function that was found when the text was read."""
     return value is function
 
@@ -59,7 +59,7 @@ def with_inlined_generators(
 class Writer(gast.NodeTransformer):
     """Writes the loops of one function anew."""
 
-    def __init__(self, node: gast.FunctionDef, function: Any) -> None:
+    def __init__(self, node: gast.FunctionDef, function: Callable[..., Any]) -> None:
         self.function = function
         self.done = False
         self.used: dict[str, types.FunctionType] = {}
@@ -89,7 +89,7 @@ class Writer(gast.NodeTransformer):
         self.inner = before
         return new
 
-    def rows(self, statement: Any) -> list[Any]:
+    def rows(self, statement: gast.AST) -> list[Any]:
         """Return what stands for a statement."""
         new = self.visit(statement)
         return new if isinstance(new, list) else [new]
@@ -305,7 +305,7 @@ def renamed(generator: Any, new: dict[str, str]) -> None:
             inner.id = new[inner.id]
 
 
-def placed(node: Any, like: Any) -> Any:
+def placed(node: gast.stmt, like: Any) -> Any:
     """Return a node with all that is in it at the place of another one, where it has none here."""
     body = {id(n) for one in like.body for n in walk(one)}
     body |= {id(n) for n in walk(like.target)}

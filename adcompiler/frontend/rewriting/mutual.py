@@ -61,7 +61,7 @@ def functions_of(function: gast.FunctionDef | gast.Lambda) -> dict[str, Any]:
     return {node.name: node for node in found if times[node.name] == 1}
 
 
-def free_names(function: Any) -> set[str]:
+def free_names(function: gast.AST) -> set[str]:
     """Return the names that a function reads of its surroundings, and perhaps a few more."""
     used: set[str] = set()
     targets: set[str] = set()  # of comprehensions, which have names of their own

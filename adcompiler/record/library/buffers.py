@@ -28,7 +28,7 @@ def view_of(obj: Any, makes: bool = False) -> np.ndarray | None:
     return None if found is None else found[1]
 
 
-def stored(obj: Any, index: Any, value: Broadcast) -> None:
+def stored(obj: Any, index: int, value: Broadcast) -> None:
     """Do ``obj[index] = value``."""
     view = view_of(obj, RECORDING.tape.holds(value))
     if view is None and not RECORDING.tape.holds(value):

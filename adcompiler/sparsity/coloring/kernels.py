@@ -14,13 +14,16 @@ import inspect
 import sys
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adcompiler.errors import NotCompiledError
 from adcompiler.runtime.native import has_compiler
 from adcompiler.sparsity.coloring.python_kernels import dynamic_order, greedy_colors
+
+if TYPE_CHECKING:
+    from adcompiler.sparsity.dependences.values import Operand
 
 WORTH_COMPILING = 300_000
 """Elements of the arguments from which compiling a kernel takes less time than running it."""
@@ -50,7 +53,7 @@ def kernel(
     return run
 
 
-def as_list(arg: Any) -> Any:
+def as_list(arg: Operand) -> Any:
     """Return an array of integers as a list, anything else as it is."""
     return arg.tolist() if isinstance(arg, np.ndarray) and arg.dtype.kind == "i" else arg
 

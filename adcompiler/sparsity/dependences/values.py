@@ -88,6 +88,10 @@ class Dependent:
         return f"Dependent({self.shape}, {self.dtype})"
 
 
+Operand = Dependent | Array | complex
+"""What arithmetic is done with: a number or array that depends on the inputs, or one that is known."""
+
+
 class Either:
     """One of two values that nothing describes together: an error only if it is used."""
 

@@ -13,7 +13,7 @@ from adcompiler.errors import Finding
 from adcompiler.ir.nodes import UNDEF
 from adcompiler.sparsity.dependences.fingerprints import Reads
 from adcompiler.sparsity.dependences.values import (
-    Dependent, Either, UnknownShape, element, has_dependents,
+    Dependent, Either, Operand, UnknownShape, element, has_dependents,
 )
 from adcompiler.sparsity.interpreter.control import (
     Arm, Follower, Loop, UnknownError, UnreachedError, attempt, branch, flow_back, meeting,
@@ -98,13 +98,13 @@ class Machine(Run):
             raise Refusal("a part of one of two values of different kinds", 'mode="local"')
         return get_item(self, obj, index)
 
-    def items(self, value: Any) -> Any:
+    def items(self, value: Dependent) -> Any:
         return rows_of(self, value) if isinstance(value, Dependent) else value
 
     def update(self, obj: Dependent, steps: Sequence[Any], value: Array, adds: bool) -> Any:
         return updated(self, obj, steps, value, adds)
 
-    def attribute(self, obj: Any, name: str) -> Any:
+    def attribute(self, obj: Operand, name: str) -> Any:
         """Return ``obj.name``."""
         if isinstance(obj, Either):
             raise Refusal(f"the attribute {name} of one of two values", 'mode="local"')

@@ -175,7 +175,7 @@ class Run:
 
     # -- numbers, for code that works element by element --------------------------------------
 
-    def kind(self, function: Any, count: int) -> Classification | None:
+    def kind(self, function: Callable[..., Any], count: int) -> Classification | None:
         """Return the classification of a function of numbers with one result, None for others."""
         try:
             return self.kinds[function, count]

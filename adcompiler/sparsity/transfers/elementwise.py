@@ -13,8 +13,8 @@ from adcompiler.ops.classify import Classification, of_letters
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.sparsity.dependences.index_sets import Array, Shape
 from adcompiler.sparsity.dependences.values import (
-    NOTHING, Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, is_complex,
-    is_float, masked, stretched, unite,
+    NOTHING, Dependent, Operand, Relation, UnknownList, all_sets, dependents_in, dtype_of,
+    is_complex, is_float, masked, stretched, unite,
 )
 from adcompiler.sparsity.interpreter.run import (
     DENSE, DTYPE, ELEMENTWISE, GROUPED, INACTIVE, KIND, LINEARLY, STATED, TRANSFERS, Run,
@@ -23,7 +23,7 @@ from adcompiler.sparsity.interpreter.run import (
 from adcompiler.sparsity.interpreter.varying import unknown_like
 from adcompiler.sparsity.transfers.classification import classifications
 from adcompiler.sparsity.transfers.stand_ins import of_one_form, unknown_number
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.interpreter.lanes.lane_values import Lane, Sum
@@ -191,7 +191,7 @@ def of_picked(
     return made
 
 
-def index_of_all(args: tuple[Any, ...]) -> Any:
+def index_of_all(args: Sequence[Operand]) -> Any:
     """Return the index that picked the elements of all arguments that are arrays, else None."""
     found = shape = None
     for arg in args:
@@ -206,7 +206,7 @@ def index_of_all(args: tuple[Any, ...]) -> Any:
     return found
 
 
-def zero_factors(function: Any, args: tuple[Any, ...], shape: Shape) -> Any:
+def zero_factors(function: Callable[..., Any], args: Sequence[Operand], shape: Shape) -> Any:
     """Return where a factor of a product is zero, if an array of them is known to be; else None."""
     if REGISTRY.facts(function).means != "multiply":
         return None
@@ -243,7 +243,7 @@ def _alone(common: Any) -> Relation:
     return Relation(common, None)
 
 
-def _value(arg: Any) -> Any:
+def _value(arg: Operand) -> Any:
     return arg.value if isinstance(arg, Dependent) else arg
 
 
@@ -311,7 +311,7 @@ def powers(run: Run, function: Callable[..., Any], x: Any, y: np.ndarray) -> Any
     return applied(run, function, (x, y), kind, by_constants=True)
 
 
-def _is_real(y: Any) -> bool:
+def _is_real(y: Operand) -> bool:
     return not isinstance(y, (complex, np.complexfloating))
 
 
@@ -329,7 +329,7 @@ def where(
     return chosen(run, (condition, *choices), taken)
 
 
-def chosen(run: Run, args: tuple[Any, ...], taken: Array) -> Any:
+def chosen(run: Run, args: tuple[Operand, ...], taken: Array) -> Any:
     """Return ``np.where`` of a known condition: dependences are masked though values are not."""
     _, a, b = args
     shape = broadcast(run, args)

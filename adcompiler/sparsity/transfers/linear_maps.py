@@ -74,7 +74,7 @@ def name_of(names: Sequence[str], i: int) -> str:
     return name.lstrip("*")
 
 
-def is_active(value: Any) -> bool:
+def is_active(value: Dependent) -> bool:
     """Say whether a derivative flows through a value."""
     return any(d.is_active for d in dependents_in([value]))
 

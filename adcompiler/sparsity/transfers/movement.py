@@ -341,7 +341,7 @@ def padding(
 
 @transfer("insert")
 def inserting(
-    run: Run, function: Any, arr: Any, obj: Any, values: Any, axis: Any = None
+    run: Run, function: Callable[..., Any], arr: Any, obj: Any, values: Any, axis: Any = None
 ) -> Any:
     """``np.insert``."""
     if has_dependents(obj):

@@ -124,7 +124,7 @@ def mean(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, o
 
 
 @transfer("max", "min")
-def extreme(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
+def extreme(run: Run, function: Callable[..., Any], a: Dependent, axis: Any = None, out: Any = None,
             keepdims: bool = False, initial: Any = None, where: bool = True) -> Any:
     """Largest and smallest elements: at a point, those that are equal to the result."""
     named = options(axis=axis, keepdims=keepdims, where=where)
@@ -142,15 +142,17 @@ def extreme(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
 
 
 @transfer("ptp")
-def peak_to_peak(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
-                 keepdims: bool = False) -> Any:
+def peak_to_peak(
+    run: Run, function: Callable[..., Any], a: Dependent, axis: Any = None, out: Any = None,
+    keepdims: bool = False
+) -> Any:
     """``np.ptp``."""
     named = options(axis=axis, keepdims=keepdims)
     return reduction(run, function, a, axis, keepdims, "flat", ((a,), named))
 
 
 @transfer("median")
-def median(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
+def median(run: Run, function: Callable[..., Any], a: Dependent, axis: Any = None, out: Any = None,
            overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """Medians: piecewise linear."""
     named = options(axis=axis, keepdims=keepdims)
@@ -398,8 +400,10 @@ def trace(run: Run, function: Callable[..., Any], a: Dependent, *rest: Any, **kw
 
 
 @transfer("average")
-def average(run: Run, function: Any, a: Any, axis: Any = None, weights: Any = None,
-            **kwargs: Any) -> Any:
+def average(
+    run: Run, function: Callable[..., Any], a: Dependent, axis: Any = None, weights: Any = None,
+    **kwargs: Any
+) -> Any:
     """Weighted means."""
     if weights is None and not kwargs:
         return mean(run, np.mean, a, axis)

@@ -106,7 +106,8 @@ def with_entry(run: Run, function: Callable[..., Any], table: Any, key: Any, old
 
 @transfer(choose)
 def chosen(
-    run: Run, function: Any, condition: Dependent | bool, a: Dependent, b: Dependent | Array
+    run: Run, function: Callable[..., Any], condition: Dependent | bool, a: Dependent,
+    b: Dependent | Array
 ) -> Any:
     """One of two values."""
     known = truth(run, condition)
@@ -120,7 +121,9 @@ def noted(run: Run, function: Callable[..., Any], place: Any, value: Array) -> N
 
 
 @transfer(store_global)
-def stored(run: Run, function: Any, owner: ModuleType, name: str, value: Any) -> None:
+def stored(
+    run: Run, function: Callable[..., Any], owner: ModuleType, name: str, value: Dependent
+) -> None:
     """An assignment to a global variable, of which only this run takes note."""
     if run.owned is not None and not run.local:
         raise Refusal(
@@ -148,7 +151,7 @@ def length(run: Run, function: Callable[..., Any], x: Dependent) -> Any:
 
 
 @transfer("shape", "ndim", "size", "dtype")
-def metadata(run: Run, function: Any, x: Any, axis: Any = None) -> Any:
+def metadata(run: Run, function: Callable[..., Any], x: Dependent, axis: Any = None) -> Any:
     """What is known of arrays without their values."""
     if isinstance(x, Dependent) and x.shape is None:
         return Dependent((), int)

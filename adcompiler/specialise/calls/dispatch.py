@@ -166,7 +166,7 @@ def refuse_recipe(s: Writer, origin: Origin) -> Atom:
 
 
 def call_value(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a call of a function that is known when compiling."""
     value = func.value
@@ -206,7 +206,7 @@ def call_value(
 
 
 def call_of_derivative(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the call of a derivative, or of what makes one; None if the function is neither."""
     value = func.value
@@ -223,7 +223,7 @@ def call_of_derivative(
 
 
 def call_of_parts(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the call of a partial function, of a class, or of an operator; None if it is none."""
     value = func.value
@@ -242,7 +242,7 @@ def call_of_parts(
     return made
 
 
-def run_through(s: Writer, value: Any, args: list[Any], origin: Origin) -> list[Any]:
+def run_through(s: Writer, value: Any, args: list[Atom], origin: Origin) -> list[Any]:
     """Return arguments with those in their place that give what a function iterates over."""
     if value is dict:
         args = [entries_of(s, arg, origin) for arg in args]
@@ -259,14 +259,14 @@ def run_through(s: Writer, value: Any, args: list[Any], origin: Origin) -> list[
     return args
 
 
-def is_array_of_its_own(s: Writer, function: Any, arg: Any) -> bool:
+def is_array_of_its_own(s: Writer, function: Callable[..., Any], arg: Atom) -> bool:
     """Say whether NumPy asks an instance for an array, and does not run over it."""
     type_ = None if isinstance(arg, Star) else s.unit.type(arg)
     asks = REGISTRY.facts(function).means in ("array", "asarray")
     return asks and isinstance(type_, t.Object) and hasattr(type_.cls, "__array__")
 
 
-def entries_of(s: Writer, arg: Any, origin: Origin) -> Any:
+def entries_of(s: Writer, arg: Atom, origin: Origin) -> Any:
     """Return the dict that an instance with keys is to ``dict``; other arguments as they are."""
     arg = arg if isinstance(arg, Star) else table_of(s, arg, origin)
     if not isinstance(arg, Star) and method_of(s, arg, "keys") is not None:
@@ -275,7 +275,7 @@ def entries_of(s: Writer, arg: Any, origin: Origin) -> Any:
 
 
 def call_prepared(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the call of what `itemgetter`, its kin or `np.vectorize` have made; None if not one."""
     value = func.value
@@ -301,7 +301,7 @@ def call_prepared(
 
 
 def supposed(
-    s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]
+    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom]
 ) -> Callable[..., Any] | None:
     """Return what is compiled in place of a call where shapes are as expected, if that is said."""
     if not s.unit.assume_equal_shapes or kwargs or not hashable(function):
@@ -313,7 +313,7 @@ def supposed(
 
 
 def call_replaced(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write what types decide about a call, or that of a replacement; None if there is neither."""
     value = func.value
@@ -336,7 +336,7 @@ def call_replaced(
 
 
 def call_function(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write the call of a function by its rule, or else by what it is."""
     value = func.value
@@ -381,7 +381,7 @@ def call_function(
 
 
 def call_compiled_code(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a call of what has neither a rule nor source text."""
     value = func.value
@@ -404,7 +404,7 @@ def call_compiled_code(
     return call_unknown(s, func, args, kwargs, origin, name)
 
 
-def is_method_that_writes(s: Writer, function: Any, args: list[Any]) -> bool:
+def is_method_that_writes(s: Writer, function: Callable[..., Any], args: list[Atom]) -> bool:
     """Say whether a function is a method of a list, dict or array, as its class has it.
 
     Methods that write nothing are called as they are.
@@ -425,19 +425,19 @@ HOLDER = Facts(pure=False, writes=())
 """Facts about classes of which nothing was said: a new instance refers to what it is given."""
 
 
-def is_dict(s: Writer, arg: Any) -> bool:
+def is_dict(s: Writer, arg: Atom) -> bool:
     """Say whether an argument is a dict."""
     return not isinstance(arg, Star) and isinstance(s.unit.type(arg), t.Dict)
 
 
-def is_sequence(s: Writer, arg: Any) -> bool:
+def is_sequence(s: Writer, arg: Atom) -> bool:
     """Say whether an argument stands for a sequence of a class of its own, such as a deque."""
     type_ = t.UNKNOWN if isinstance(arg, Star) else s.unit.type(arg)
     return isinstance(type_, t.Object) and type_.cls in STAND_FOR and issubclass(
         STAND_FOR[type_.cls], Sequence)
 
 
-def as_array(s: Writer, argument: Any, origin: Origin) -> Any:
+def as_array(s: Writer, argument: Atom, origin: Origin) -> Any:
     """Return a list or tuple of numbers that a ufunc is given as the array that it makes of it."""
     if isinstance(argument, Star) or not isinstance(s.unit.type(argument), (t.List, t.Tuple)):
         return argument
@@ -445,7 +445,7 @@ def as_array(s: Writer, argument: Any, origin: Origin) -> Any:
 
 
 def make_namedtuple(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write the making of a namedtuple, with its fields in order."""
     cls = func.value
@@ -464,7 +464,7 @@ def make_namedtuple(
 
 
 def primitive(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin,
+    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin,
     name: str, known: Facts | None = None,
 ) -> Atom:
     """Write a call that stays a call, of a function that writes into none of its arguments."""

@@ -17,6 +17,7 @@ from adcompiler.runtime import check_items, dict_keys
 from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler.specialise.objects import call_raw, find_raw
 from adcompiler.specialise.writer import Writer
+from collections.abc import Callable
 
 OPERATORS: dict[Any, tuple[str, ...]] = {
     **{one.function: one.methods for one in (*BINARY, *COMPARISONS, *UNARY) if one.name},
@@ -30,7 +31,7 @@ OPERATORS: dict[Any, tuple[str, ...]] = {
 """The methods that define what an operator or built-in function does with an instance."""
 
 
-def method_of(s: Writer, atom: Any, name: str) -> tuple[type, tuple[type, Any]] | None:
+def method_of(s: Writer, atom: Atom, name: str) -> tuple[type, tuple[type, Any]] | None:
     """Return the class of an instance and its method ``name`` written in Python, if it has one."""
     type_ = s.unit.type(atom) if not isinstance(atom, Star) else t.UNKNOWN
     if not isinstance(type_, (t.Tuple, t.Object)):
@@ -41,7 +42,7 @@ def method_of(s: Writer, atom: Any, name: str) -> tuple[type, tuple[type, Any]] 
     return (type_.cls, found) if has_text(found[1]) else None
 
 
-def has_text(function: Any) -> bool:
+def has_text(function: Callable[..., Any]) -> bool:
     """Say whether something is a function written in Python whose source can be read."""
     try:
         return isinstance(function, python_types.FunctionType) and bool(lower(function))
@@ -50,7 +51,7 @@ def has_text(function: Any) -> bool:
 
 
 def call_operator(
-    s: Writer, function: Any, args: list[Any], origin: Origin, name: str
+    s: Writer, function: Callable[..., Any], args: list[Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write an operator of instances as the methods that define it; None if none does."""
     names = OPERATORS.get(function)
@@ -100,13 +101,13 @@ def truth_of_instance(s: Writer, atom: Atom, type_: t.Object, origin: Origin) ->
     return atom if decided else Const(True)
 
 
-def runs_over(function: Any) -> bool:
+def runs_over(function: Callable[..., Any]) -> bool:
     """Say whether a function runs over its arguments."""
     known = REGISTRY.facts(function)
     return known.iterates is True or function is iter or known.means in ("array", "asarray")
 
 
-def iterated(s: Writer, atom: Any, origin: Origin) -> Any:
+def iterated(s: Writer, atom: Atom, origin: Origin) -> Any:
     """Return what running over ``atom`` runs over: what ``__iter__`` gives, the keys of a dict."""
     type_ = None if isinstance(atom, Star) else s.unit.type(atom)
     if isinstance(type_, t.Dict) and type_.keys is None:
@@ -125,14 +126,14 @@ def iterated(s: Writer, atom: Any, origin: Origin) -> Any:
     return result
 
 
-def next_of_own(s: Writer, atom: Any, origin: Origin, name: str) -> Atom | None:
+def next_of_own(s: Writer, atom: Atom, origin: Origin, name: str) -> Atom | None:
     """Write ``next(it)`` of an instance as a call of its ``__next__``; None if it has none."""
     found = method_of(s, atom, "__next__") if is_own(s, atom) else None
     return None if found is None else call_raw(
         s, atom, *found_as(found, "__next__"), [], {}, origin, name)
 
 
-def is_own(s: Writer, atom: Any) -> bool:
+def is_own(s: Writer, atom: Atom) -> bool:
     """Say whether a value is an instance of a class of the program's own."""
     type_ = t.UNKNOWN if isinstance(atom, Star) else s.unit.type(atom)
     return isinstance(type_, t.Object) and type_.cls not in STAND_FOR

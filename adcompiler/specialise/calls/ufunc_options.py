@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ IMPLIED = {"casting": "same_kind", "order": "K", "subok": True}
 
 
 def computed_in(
-    s: Writer, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[str, Atom], origin: Origin
+    s: Writer, ufunc: np.ufunc, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> tuple[list[Atom], dict[str, Atom]]:
     """Return a call without options that only say how it is computed.
 
@@ -55,7 +54,7 @@ def wanted_dtype(atom: Atom | None) -> np.dtype[Any] | None:
 
 
 def loop_for(
-    s: Writer, ufunc: np.ufunc, args: Sequence[Any], dtype: np.dtype[Any]
+    s: Writer, ufunc: np.ufunc, args: list[Atom], dtype: np.dtype[Any]
 ) -> tuple[np.dtype[Any], ...] | None:
     """Return the dtypes of operands in the loop whose result has a dtype, None if not known.
 

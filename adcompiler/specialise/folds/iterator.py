@@ -23,6 +23,7 @@ from adcompiler.specialise.calls.operator_methods import next_of_own
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.result_types import item_type
 from adcompiler.specialise.writer import Writer
+from collections.abc import Callable
 
 LAZY: frozenset[Any] = frozenset({
     zip, enumerate, iter, dict.items, map, filter, reversed, itertools.count, itertools.cycle,
@@ -44,7 +45,7 @@ VIEWING: frozenset[Any] = frozenset({reversed, dict_keys, dict_values})
 """Functions that give the items of a container themselves, when they are asked for."""
 
 
-def made_by(s: Writer, atom: Any) -> Call | None:
+def made_by(s: Writer, atom: Atom) -> Call | None:
     """Return the call of a known function that made ``atom``, None if there is none."""
     rhs = s.unit.definition(unstar(atom))
     if isinstance(rhs, Call) and isinstance(rhs.func, Const):
@@ -81,7 +82,7 @@ def computes_items(function: Any) -> bool:
     return makes_iterator(function) and function not in READ_LATER | AT_ONCE | VIEWING
 
 
-def gives_items(function: Any) -> bool:
+def gives_items(function: Callable[..., Any]) -> bool:
     """Say whether a function gives the items that a container holds when they are asked for."""
     return function in VIEWING if hashable(function) else False
 
@@ -118,14 +119,16 @@ def flat_items(s: Writer, rhs: Attribute, origin: Origin) -> Atom:
     return s.call(s.attribute(rhs.obj, "ravel", origin), [], {}, origin, "elements")
 
 
-def is_flat(s: Writer, atom: Any) -> bool:
+def is_flat(s: Writer, atom: Atom) -> bool:
     """Say whether ``atom`` is the iterator ``x.flat`` of an array."""
     rhs = s.unit.definition(unstar(atom))
     return isinstance(rhs, Attribute) and rhs.name == "flat" and isinstance(
         s.unit.type(rhs.obj), t.Array)
 
 
-def run(s: Writer, function: Any, args: list[Any], origin: Origin, name: str) -> Atom:
+def run(
+    s: Writer, function: Callable[..., Any], args: list[Atom], origin: Origin, name: str
+) -> Atom:
     """Write a call of a function of ``frontend/iterators``."""
     return s.call(Const(function), args, {}, origin, name)
 
@@ -141,7 +144,7 @@ def is_none(atom: Atom | None) -> bool:
 
 
 def options(
-    names: tuple[str, ...], args: list[Any], kwargs: dict[str, Atom]
+    names: tuple[str, ...], args: list[Atom], kwargs: dict[str, Atom]
 ) -> dict[str, Atom] | None:
     """Return arguments by the names of parameters; None if they do not fit."""
     if len(args) > len(names) or any(isinstance(arg, Star) for arg in args):
@@ -154,7 +157,7 @@ def options(
 
 @folds(iter)
 def fold_iter(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     if len(args) == 2:
         return refuse(s, origin, "iter() of a function", "write a while loop")

@@ -235,7 +235,7 @@ def is_exception(value: Any) -> bool:
     )
 
 
-def raised_by(key: Any, function: Any, types: Sequence[t.Type]) -> Raising:
+def raised_by(key: Any, function: Callable[..., Any], types: Sequence[t.Type]) -> Raising:
     """Return what a function of numbers raises; ``key`` is where the table of these has it."""
     if key in DIVISIONS:
         of_python = all(isinstance(one, t.Scalar) and one.exact and one.dtype is None and

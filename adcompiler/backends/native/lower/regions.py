@@ -26,6 +26,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Call, Const, If, Let, Loop, Update, Var, unstar
 from adcompiler.ir.visit import used
 from adcompiler.runtime import add_at, append, drop_last
+from collections.abc import Callable, Sequence
 
 ZERO, ONE = Number(0), Number(1)
 FIXED = (add_at,)
@@ -66,7 +67,7 @@ class Regions(Merging):
             hint = low.unit.naming.names.get(var, var.name)
             low.values[var] = self.merged(hint, low.unit.type(var), (then, a), (orelse, b))
 
-    def as_tests(self, body: Body, value: Any) -> Any:
+    def as_tests(self, body: Body, value: Buffer) -> Any:
         """Return a value of an arm as whether it is true: nobody reads what it is."""
         if not isinstance(value, Num) or value.isset is not None:
             return value
@@ -148,7 +149,7 @@ class Regions(Merging):
             self.may_lead(self.low.values.get(atom), roots) for atom in read
             if isinstance(atom, Var) and atom not in node.params)
 
-    def may_lead(self, value: Any, roots: set[str]) -> bool:
+    def may_lead(self, value: Buffer | Num | Span | None, roots: set[str]) -> bool:
         """Say whether a value may stand for an array in the storage of one of these."""
         match value:
             case Several(items):
@@ -161,7 +162,7 @@ class Regions(Merging):
                 return False
         return True
 
-    def carried(self, node: Loop, param: Var, init: Any) -> Any:
+    def carried(self, node: Loop, param: Var, init: Buffer | Num | Rows) -> Any:
         """Return what a carried value is inside a loop, having written its first value."""
         low = self.low
         hint = low.unit.naming.names.get(param, param.name)
@@ -176,7 +177,7 @@ class Regions(Merging):
             low.begun[found.expr.name] = param
         return found
 
-    def carried_list(self, node: Loop, param: Var, init: Any, hint: str) -> Rows:
+    def carried_list(self, node: Loop, param: Var, init: Rows, hint: str) -> Rows:
         """Return what a carried list is inside a loop: its items stay where they are, or not."""
         low = self.low
         type_ = low.unit.type(param)
@@ -250,7 +251,9 @@ class Regions(Merging):
         w.write(Assign(flag, buffer_is_set(init)))
         return replace(renamed(name, like), isset=Name(flag))
 
-    def end(self, node: Loop, carried: list[Any], before: set[Tape]) -> list[Tape]:
+    def end(
+        self, node: Loop, carried: Sequence[Buffer | Num | Rows], before: set[Tape]
+    ) -> list[Tape]:
         """Write the end of an iteration: what is collected, the next values, the test to stop."""
         low, w = self.low, self.w
         if node.body.diverges:
@@ -274,7 +277,9 @@ class Regions(Merging):
             w.write(Break(test))
         return tapes
 
-    def hand_on(self, carried: list[Any], nexts: list[Any]) -> None:
+    def hand_on(
+        self, carried: Sequence[Buffer | Num | Rows], nexts: Sequence[Buffer | Num | Rows]
+    ) -> None:
         """Assign the values of the next iteration, all at once if they cross."""
         pairs: list[tuple[str, Expr]] = []
         binds: list[Bind] = []
@@ -302,7 +307,8 @@ class Regions(Merging):
             w.write(bind)
 
     def next_value(
-        self, old: Any, new: Any, pairs: list[tuple[str, Expr]], binds: list[Bind]
+        self, old: Buffer | Num | Rows, new: Buffer | Num | Rows, pairs: list[tuple[str, Expr]],
+        binds: list[Bind]
     ) -> None:
         """Note what is to be assigned for the next iteration."""
         if old == new:
@@ -361,13 +367,15 @@ class Regions(Merging):
                 mark = self.w.assign("mark", Name(tape.top))
                 rows.rows.insert(0, Assign(tape.top, mark))
 
-    def stays(self, node: Loop, param: Var, through: tuple[Any, ...] = WRITES) -> bool:
+    def stays(
+        self, node: Loop, param: Var, through: tuple[Callable[..., Any], ...] = WRITES
+    ) -> bool:
         """Say whether a carried array or list is in the same storage after each iteration."""
         index = node.params.index(param)
         return not node.body.diverges and self.leads(
             node.next_values()[index], param, through)
 
-    def leads(self, atom: Any, goal: Var, through: tuple[Any, ...]) -> bool:
+    def leads(self, atom: Any, goal: Var, through: tuple[Callable[..., Any], ...]) -> bool:
         """Say whether an array is in the storage of ``goal``, written into or not."""
         if atom is goal:
             return True
@@ -400,7 +408,7 @@ class Regions(Merging):
         ])
 
 
-def buffers_in(value: Any) -> list[str]:
+def buffers_in(value: Buffer | Num | Rows) -> list[str]:
     """Return the names of arrays in a value."""
     if isinstance(value, (Several, Keyed)):
         parts = value.items if isinstance(value, Several) else value.parts.values()

@@ -36,7 +36,7 @@ class Tapes:
         self.heaps: dict[Any, Heap] = {}
         self.grown = 0
 
-    def tape(self, hint: str, value: Any) -> Tape:
+    def tape(self, hint: str, value: Buffer | Kept | Num | Several) -> Tape:
         """Return a new tape for values like ``value``, which a loop's body ends with."""
         tape = Tape(self.w.fresh(f"{hint}_top"))
         self.opening.rows.append(Assign(tape.top, ZERO))
@@ -115,7 +115,7 @@ class Tapes:
         for slot in tape.slots:
             self.w.write(Reserve(slot.buffer, size))
 
-    def push(self, tape: Tape, value: Any) -> None:
+    def push(self, tape: Tape, value: Buffer | Kept | Num | Several) -> None:
         """Append a value."""
         self.put(tape, tape.layout, value)
         self.w.write(Assign(tape.top, Binary("+", Name(tape.top), ONE)))
@@ -250,7 +250,7 @@ def as_buffer(value: Buffer | Carried) -> Buffer:
         Extent(value.name, axis) for axis in range(value.ndim)))
 
 
-def tapes_in(value: Any) -> set[Tape]:
+def tapes_in(value: Buffer) -> set[Tape]:
     """Return the tapes that a value is kept on, those of lists in lists too."""
     match value:
         case Kept(tape, _, _) | Inner(tape, _, _):

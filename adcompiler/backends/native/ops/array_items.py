@@ -124,7 +124,7 @@ def as_one(
 
 
 def end_to_end(
-    low: Lowering, of: Any, form: ArrayForm, item_at: Callable[..., Any], length: Expr, axis: int
+    low: Lowering, of: Rows, form: ArrayForm, item_at: Callable[..., Any], length: Expr, axis: int
 ) -> Buffer:
     """Return the arrays in a list joined along an axis."""
     w = low.w

@@ -122,7 +122,7 @@ class Arrays(Fusing):
     # -- element by element --------------------------------------------------------------------
 
     def elementwise(
-        self, function: Any, args: list[Buffer | Fused | Num], type_: t.Type,
+        self, function: Callable[..., Any], args: list[Buffer | Fused | Num], type_: t.Type,
         types: Sequence[t.Type]
     ) -> Fused:
         """Return what a function of ``TABLE`` makes of arrays, element by element.

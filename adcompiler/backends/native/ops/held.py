@@ -16,7 +16,8 @@ from adcompiler.backends.native.loops import (
     BOOL, INT, Assign, Binary, Body, Element, Expr, Extent, Make, Name, Number, Store, When,
 )
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Declined, Heap, Held, HeldForm, Kept, Num, Rows, Several, Slot, Tape, zero,
+    LENGTH, WIDE, Buffer, Declined, Heap, Held, HeldForm, Kept, Num, Rows, Several, Slot, Tape,
+    zero,
 )
 
 ZERO, ONE = Number(0), Number(1)
@@ -159,7 +160,7 @@ def deep(low: Any, layout: Any, of: Any, zeros: bool = False) -> Any:
         low, heap.data.layout, item_at(low, items, at), zeros))
 
 
-def grown(low: Any, of: Kept, value: Any) -> Held:
+def grown(low: Any, of: Kept, value: Buffer) -> Held:
     """Append an item to a list where it is; all items move if others stand behind them."""
     from adcompiler.backends.native.ops.lists import item_at, put
 

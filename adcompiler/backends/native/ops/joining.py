@@ -8,7 +8,7 @@ from typing import Any
 from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.loops import FLOAT, INT, Binary, Element, Expr, Number, Store
 from adcompiler.backends.native.ops.reductions import known, options
-from adcompiler.backends.native.values import Buffer, Declined, Known, Num, Several, literal
+from adcompiler.backends.native.values import Buffer, Declined, Known, Num, Rows, Several, literal
 from adcompiler.ir import types as t
 
 ZERO = Number(0)
@@ -21,7 +21,7 @@ def joined(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type
     return end_to_end(arrays, given, axis, type_)
 
 
-def plain_options(name: str, args: list[Any], named: dict[str, Any], wanted: str) -> list[Any]:
+def plain_options(name: str, args: Sequence[Rows], named: dict[str, Any], wanted: str) -> list[Any]:
     """Return the first two of the ``wanted`` arguments, of which all others are left out."""
     first, second, *others = options(name, args, named, wanted)
     if not all(isinstance(one, Known) and one.value in DEFAULTS for one in others):
@@ -29,7 +29,7 @@ def plain_options(name: str, args: list[Any], named: dict[str, Any], wanted: str
     return [first, second]
 
 
-def end_to_end(arrays: Arrays, given: Any, axis: Any, type_: t.Type) -> Any:
+def end_to_end(arrays: Arrays, given: Rows, axis: Any, type_: t.Type) -> Any:
     """Return arrays and lists of numbers joined along an axis."""
     pieces, at = parts_of(arrays, given, axis)
     parts = [as_buffer(arrays, piece, pieces) for piece in pieces]
@@ -50,7 +50,7 @@ def end_to_end(arrays: Arrays, given: Any, axis: Any, type_: t.Type) -> Any:
     return new
 
 
-def stacked(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def stacked(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.stack`` of a tuple or a list of arrays of one shape, or of numbers."""
     given, axis = plain_options("stack", args, named, "arrays axis out dtype casting")
     return side_by_side(arrays, given, known(axis, 0), type_)
@@ -137,7 +137,7 @@ def cut_apart_beside(
 Piece = Buffer | Several
 
 
-def parts_of(arrays: Arrays, given: Any, axis: Any) -> tuple[list[Piece], int]:
+def parts_of(arrays: Arrays, given: Any, axis: Known | Num) -> tuple[list[Piece], int]:
     """Return the arrays that are joined, and the axis: of one dtype and number of axes.
 
     Beside arrays of one axis there may be numbers, which stand in lists.

@@ -11,9 +11,10 @@ from adcompiler.backends.native.ops.lists import (
 )
 from adcompiler.backends.native.loops import Binary, Element, Expr, Number, Store
 from adcompiler.backends.native.values import (
-    Buffer, Declined, Flattened, HeldForm, Num, Rows, Several,
+    Buffer, Declined, Flattened, HeldForm, Kept, Num, Rows, Several,
 )
 from adcompiler.ir import types as t
+from collections.abc import Sequence
 
 ZERO = Number(0)
 
@@ -54,7 +55,7 @@ def rows_of(low: Any, of: Buffer, form: ArrayForm | HeldForm, length: Expr) -> R
     return made
 
 
-def as_array(low: Any, args: list[Any], type_: t.Type) -> Buffer:
+def as_array(low: Any, args: Sequence[Rows], type_: t.Type) -> Buffer:
     """Write ``np.array(of)`` of a list of numbers, or of tuples of these."""
     of, *rest = args
     layout = layout_of(of)
@@ -84,7 +85,7 @@ def as_array(low: Any, args: list[Any], type_: t.Type) -> Buffer:
     return made
 
 
-def as_matrix(low: Any, of: Any, type_: t.Array) -> Buffer:
+def as_matrix(low: Any, of: Kept | Rows, type_: t.Array) -> Buffer:
     """Return a list of lists of numbers, which are as long as one another, as an array."""
     if (form_of(layout_of(of)).item, type_.ndim) != (type_.dtype, 2):
         raise Declined("an array of items of another kind")
@@ -99,7 +100,7 @@ def as_matrix(low: Any, of: Any, type_: t.Array) -> Buffer:
     return made
 
 
-def stacked(low: Any, args: list[Any], type_: t.Type) -> Buffer:
+def stacked(low: Any, args: Sequence[Rows], type_: t.Type) -> Buffer:
     """Write ``np.stack(of)`` of a list of arrays or numbers, along the first axis."""
     of, *rest = args
     if rest and not (len(rest) == 1 and isinstance(rest[0], Num) and rest[0].expr == ZERO):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from adcompiler.backends.native.ops.array_items import ArrayForm
@@ -40,7 +40,7 @@ from adcompiler.runtime.adjoints.shaping import like
 ZERO, ONE = Number(0), Number(1)
 
 
-def appended(low: Any, args: list[Any], type_: t.Type) -> Rows | Held:
+def appended(low: Any, args: Sequence[Buffer | Rows | Several], type_: t.Type) -> Rows | Held:
     """Write ``append``: the list has one item more."""
     rows, value = args
     is_in_sight(low, layout_of(rows))
@@ -55,7 +55,7 @@ def appended(low: Any, args: list[Any], type_: t.Type) -> Rows | Held:
     return Rows(rows.layout, longer)
 
 
-def shortened(low: Any, args: list[Any], type_: t.Type) -> Rows | Held:
+def shortened(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows | Held:
     """Write ``drop_last``."""
     if isinstance(args[0], Kept) and args[0].held is not None:
         return shorter(low, args[0])
@@ -65,7 +65,7 @@ def shortened(low: Any, args: list[Any], type_: t.Type) -> Rows | Held:
     return Rows(rows.layout, low.w.assign("count", Binary("-", rows.length, ONE)))
 
 
-def zeros(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def zeros(low: Any, args: Sequence[Kept | Rows], type_: t.Type) -> Rows:
     """Write ``zeros_like``: a list of zeros as long as another one."""
     length = count_of(args[0])
     if layout_of(args[0]) is None:
@@ -73,7 +73,7 @@ def zeros(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return of_zeros(low, form_of_list(type_, layout_of(args[0])), length, args[0])
 
 
-def of_zeros(low: Any, form: Any, length: Expr, of: Any) -> Rows:
+def of_zeros(low: Any, form: Any, length: Expr, of: Kept | Rows) -> Rows:
     """Return a list of zeros as long as ``of``; those that are arrays have the shapes of those."""
     if not is_deep(form):
         return new(low, form, length, True)
@@ -92,7 +92,7 @@ def is_deep(form: Any) -> bool:
         isinstance(form, tuple) and any(map(is_deep, form)))
 
 
-def filled(low: Any, form: Any, length: Expr, value: Any) -> Rows:
+def filled(low: Any, form: Any, length: Expr, value: Buffer) -> Rows:
     """Return a list that has one value everywhere."""
     made = new(low, form, length)
     with low.w.over((length,)) as (at,):
@@ -100,7 +100,7 @@ def filled(low: Any, form: Any, length: Expr, value: Any) -> Rows:
     return made
 
 
-def spread_out(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def spread_out(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     """Write ``spread``: a cotangent for every item."""
     g, of = args
     return filled(low, form_of_list(type_, None), count_of(of), low.arrays.operand(g))
@@ -120,7 +120,7 @@ def joined(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return made
 
 
-def repeated(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def repeated(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     """Write ``a * n`` of a list."""
     of, times = args if isinstance(args[0], (Rows, Kept)) else reversed(args)
     if not isinstance(times, Num) or times.dtype != INT:
@@ -138,7 +138,7 @@ def repeated(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return made
 
 
-def added(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def added(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     """Write the sum of two cotangents of a list."""
     left, right = args
     if isinstance(right, Known) and right.value is None:
@@ -150,7 +150,7 @@ def added(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return made
 
 
-def collected(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def collected(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     """Write ``list(of)``."""
     (of,) = args
     if isinstance(of, Several):
@@ -171,7 +171,7 @@ def collected(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return made
 
 
-def owned(low: Any, args: list[Any], type_: t.Type) -> Rows | Kept:
+def owned(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows | Kept:
     """Write ``own(of)``; what a loop collected is never written into where it is."""
     of = low.ready(args[0])
     if holds(of, Held):
@@ -205,7 +205,7 @@ def gradient(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
     return copied(low, bar, form)
 
 
-def unstacked(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
+def unstacked(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows | Buffer:
     """Write the cotangents of what ``np.stack`` made along the first axis of a list."""
     g, of, *rest = args
     if rest and not (len(rest) == 1 and isinstance(rest[0], Num) and rest[0].expr == ZERO):
@@ -213,7 +213,7 @@ def unstacked(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
     return gradient(low, [g, of], type_)
 
 
-def summed(low: Any, args: list[Any], type_: t.Type) -> Num:
+def summed(low: Any, args: Sequence[Rows], type_: t.Type) -> Num:
     """Write ``sum(of)``, added in order as Python adds."""
     of, *start = args
     first = start[0] if start else Num(ZERO, INT, 0)
@@ -281,7 +281,7 @@ def unpacked(low: Any, args: list[Any], type_: t.Type) -> Several:
     return found
 
 
-def in_bounds(low: Any, args: list[Any], type_: t.Type) -> Known:
+def in_bounds(low: Any, args: Sequence[Rows], type_: t.Type) -> Known:
     """Write ``check_position``."""
     of, index = args
     low.w.position(index, count_of(of))
@@ -291,7 +291,7 @@ def in_bounds(low: Any, args: list[Any], type_: t.Type) -> Known:
 def extreme(sign: str) -> Callable[..., Num]:
     """Return what writes ``min`` or ``max`` of a list: the first of equal ones."""
 
-    def write_extreme(low: Any, args: list[Any], type_: t.Type) -> Num:
+    def write_extreme(low: Any, args: Sequence[Rows], type_: t.Type) -> Num:
         (of,) = args
         w, layout = low.w, layout_of(of)
         if layout is None or form_of(layout) not in (FLOAT, INT):
@@ -308,7 +308,7 @@ def extreme(sign: str) -> Callable[..., Num]:
     return write_extreme
 
 
-def summed_repeats(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def summed_repeats(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     """Write ``sum_repeats``: what the items of ``of * n`` receive, for those of ``of``."""
     g, of = args
     count = low.w.named("count", count_of(of))
@@ -320,7 +320,7 @@ def summed_repeats(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return made
 
 
-def held_once(low: Any, args: list[Any], type_: t.Type) -> Known:
+def held_once(low: Any, args: Sequence[Rows], type_: t.Type) -> Known:
     """Write ``holds_once``: where one list stands in another one twice, Python raises."""
     of = args[1]
     layout, w = layout_of(of), low.w
@@ -337,7 +337,7 @@ def held_once(low: Any, args: list[Any], type_: t.Type) -> Known:
     return Known(None)
 
 
-def shares(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def shares(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     """Write ``share`` for a list: items that are the extreme share its cotangent evenly."""
     g, of, y = args
     w = low.w
@@ -358,7 +358,7 @@ def shares(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return made
 
 
-def order(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def order(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     """Write ``sort_order``: the positions of the items of a list in ascending order."""
     of, *rest = args
     w, layout = low.w, layout_of(of)
@@ -374,7 +374,7 @@ def order(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return Rows(Slot(name, INT, LENGTH), values.length)
 
 
-def ascending(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def ascending(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     """Write ``sorted(of)`` of a list of numbers."""
     (of,) = args
     places = order(low, [of], type_)
@@ -384,7 +384,7 @@ def ascending(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return made
 
 
-def unsorted(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def unsorted(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     """Write ``unsort``: each item goes where an order has it from."""
     g, places, of = args
     differ(low, count_of(g), count_of(places))

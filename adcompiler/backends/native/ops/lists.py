@@ -7,7 +7,7 @@ they are written into.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 
@@ -65,7 +65,7 @@ def form_of(layout: Any) -> Any:
     raise Declined("a list of what is neither numbers nor arrays nor tuples of these")
 
 
-def form_of_list(type_: t.Type, otherwise: Any) -> Any:
+def form_of_list(type_: t.Type, otherwise: Buffer | Flattened | Num | Several | None) -> Any:
     """Return the machine types of the items of a list of a type; else of those of a layout."""
     if isinstance(type_, t.List) and not isinstance(type_.item, t.Bottom):
         return item_form(type_.item)
@@ -207,7 +207,7 @@ def as_rows(low: Any, value: Any, form: Any = None) -> Rows:
     return copied(low, value, form) if value.layout is not None else new(low, form, ZERO)
 
 
-def as_rows_like(low: Any, value: Any, layout: Any) -> Rows:
+def as_rows_like(low: Any, value: Any, layout: Flattened | Several) -> Rows:
     """Return a list as the next one that a loop carries, where one of a layout is now."""
     rows = as_rows(low, value, form_of(layout))
     if not same_storage(layout, rows.layout):
@@ -218,13 +218,13 @@ def as_rows_like(low: Any, value: Any, layout: Any) -> Rows:
 # -- where control flow parts ---------------------------------------------------------------------
 
 
-def bound_to(low: Any, hint: str, rows: Rows, layout: Any = None) -> Rows:
+def bound_to(low: Any, hint: str, rows: Rows, layout: Flattened | Several | None = None) -> Rows:
     """Return a list that iterations change: its length has a name of its own.
 
     So have its buffers, which share its storage so far, if no layout is given.
     """
 
-    def named(layout: Any) -> Any:
+    def named(layout: Flattened | Slot) -> Any:
         if isinstance(layout, Several):
             return Several(tuple(map(named, layout.items)))
         if isinstance(layout, Flattened):
@@ -275,13 +275,13 @@ def merged(low: Any, hint: str, type_: t.Type, left: tuple[Body, Any],
     return Rows(layout, Name(length))
 
 
-def has_arrays(layout: Any) -> bool:
+def has_arrays(layout: Flattened) -> bool:
     """Say whether there are arrays in the items of a list."""
     return isinstance(layout, Flattened) or (
         isinstance(layout, Several) and any(map(has_arrays, layout.items)))
 
 
-def holds(value: Any, *kinds: type) -> bool:
+def holds(value: Buffer, *kinds: type) -> bool:
     """Say whether a value is a list in the layout of which one of these is."""
     layout = layout_of(value) if isinstance(value, (Rows, Kept)) else value
     return isinstance(layout, kinds) or (
@@ -305,7 +305,7 @@ def shaped_as(low: Any, form: Any, given: Iterator[Slot]) -> Any:
 # -- what is done with lists ----------------------------------------------------------------------
 
 
-def packed(low: Any, items: list[Any], type_: t.Type) -> Rows:
+def packed(low: Any, items: Sequence[Buffer | Num], type_: t.Type) -> Rows:
     """Return a list of values."""
     items = [low.ready(item) for item in items]
     form = form_of_list(type_, items[0] if items else None)
@@ -375,13 +375,13 @@ def place_of(low: Any, first: Expr, step: int, at: Expr) -> Expr:
     return low.w.assign("at", moved if first == ZERO else Binary("+", first, moved))  # type: ignore[no-any-return]
 
 
-def is_in_sight(low: Any, layout: Any) -> None:
+def is_in_sight(low: Any, layout: Flattened | Several) -> None:
     """Leave lists to Python that a ``try`` changes, and that its handlers may see then."""
     if low.w.attempts and any(slot.buffer in low.w.attempts[-1] for slot in slots(layout)):
         raise Declined("a list is changed in `try` that was made outside of it")
 
 
-def write(low: Any, given: Any, index: Any, value: Any, adds: bool) -> Any:
+def write(low: Any, given: Any, index: Any, value: Buffer | Num, adds: bool) -> Any:
     """Write an item of a list, or add to it; slices are only added to."""
     if isinstance(given, Kept) and given.held is not None:
         if low.w.attempts:
@@ -397,8 +397,10 @@ def write(low: Any, given: Any, index: Any, value: Any, adds: bool) -> Any:
     return rows
 
 
-def write_item(low: Any, layout: Any, start: Expr, length: Expr, index: Any, value: Any,
-               adds: bool) -> None:
+def write_item(
+    low: Any, layout: Flattened | Slot, start: Expr, length: Expr,
+    index: Cut | Known | Num | Several, value: Any, adds: bool
+) -> None:
     """Write an item of a list of a layout, which begins at ``start``, or add to it."""
     if isinstance(index, Several) and len(index.items) == 1:
         (index,) = index.items

@@ -98,8 +98,8 @@ def check_precisions(unit: Unit, read: Iterable[Var]) -> None:
 
 
 def computed_in(
-    w: Writer, key: Any, function: Any, types: Sequence[t.Type], type_: t.Type | None,
-    of_each: bool = False,
+    w: Writer, key: Any, function: Callable[..., Any], types: Sequence[t.Type],
+    type_: t.Type | None, of_each: bool = False
 ) -> Callable[..., Num]:
     """Return what writes a function of ``TABLE`` of short floats and others.
 

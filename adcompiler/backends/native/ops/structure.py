@@ -62,7 +62,7 @@ def after(w: Writer, number: Num) -> Num:
     return Num(w.assign("end", Binary("+", number.expr, Number(1))), "int64", number.bound + 1)
 
 
-def backwards(low: Any, of: Any) -> Any:
+def backwards(low: Any, of: Backwards | Kept | Rows | Span) -> Any:
     """Return ``reversed(of)``."""
     if isinstance(of, Endless):
         raise Declined("reversed of what has no end")
@@ -82,7 +82,7 @@ def length(low: Any, of: Any) -> Num:
     raise Declined("the length of what is no array")
 
 
-def taken(low: Any, of: Any, part: Any) -> Span | Backwards:
+def taken(low: Any, of: Kept | Rows, part: Any) -> Span | Backwards:
     """Return the positions of the items of a sequence that a slice takes."""
     if isinstance(part, Known) and isinstance(part.value, slice):
         part = lists.as_cut(low, part.value)
@@ -104,7 +104,7 @@ def together(low: Any, *parts: Any) -> Together:
     return Together(parts)
 
 
-def counted(low: Any, of: Any) -> Together:
+def counted(low: Any, of: Kept | Rows) -> Together:
     """Return ``enumerate(of)``."""
     return Together((None, of))
 
@@ -118,7 +118,7 @@ def endless(low: Any, *args: Any) -> Endless:
     return Endless(replace(start, expr=low.w.named("first", start.expr)))
 
 
-def equal_shapes(low: Any, a: Any, b: Any) -> Known:
+def equal_shapes(low: Any, a: Several, b: Several) -> Known:
     """Leave shapes to Python that differ where code was compiled for equal ones."""
     if isinstance(a, Several) and isinstance(b, Several) and len(a.items) != len(b.items):
         raise Declined("arrays of different numbers of axes are expected to have one shape")
@@ -140,7 +140,7 @@ def stretched_shape(low: Any, *shapes: Any) -> Several:
     return Several(tuple(found))
 
 
-def of_three(low: Any, a: Any, b: Any) -> Known:
+def of_three(low: Any, a: Several, b: Several) -> Known:
     """Leave vectors to Python that have not three components where that was expected."""
     for one in (a, b):
         if not isinstance(one, (Buffer, Fused)) or not one.ndim:
@@ -150,7 +150,7 @@ def of_three(low: Any, a: Any, b: Any) -> Known:
     return Known(None)
 
 
-def equal_ends(low: Any, a: Any, b: Any) -> Known:
+def equal_ends(low: Any, a: Several, b: Several) -> Known:
     """Leave shapes to Python of which one does not end in the other where that was expected."""
     if not isinstance(a, Several) or not isinstance(b, Several) or len(a.items) < len(b.items):
         raise Declined("shapes that are not known")
@@ -174,12 +174,12 @@ def equal_lengths(low: Any, *given: Any) -> Known:
     return Known(None)
 
 
-def counted_right(low: Any, of: Any, count: Any) -> Known:
+def counted_right(low: Any, of: Kept | Rows, count: Any) -> Known:
     """Leave a sequence that has another number of items than are unpacked to Python."""
     return equal_lengths(low, of, Several((None,) * int(count.expr.value)))
 
 
-def unpacked(low: Any, of: Any, count: Any, star: Any) -> Several:
+def unpacked(low: Any, of: Kept | Rows, count: Any, star: Any) -> Several:
     """Return the items of an array or a tuple that has as many as are unpacked, without a star."""
     if not isinstance(star.expr, Number) or int(star.expr.value) >= 0:
         raise Declined("a sequence is unpacked with a star")
@@ -194,7 +194,7 @@ def unpacked(low: Any, of: Any, count: Any, star: Any) -> Several:
     ))
 
 
-def repacked(low: Any, parts: Any, of: Any, star: Any = None) -> Any:
+def repacked(low: Any, parts: Any, of: Kept | Rows, star: Any = None) -> Any:
     """Return the cotangents of what was unpacked as that of the array, or of the tuple."""
     if star is not None and (not isinstance(star.expr, Number) or int(star.expr.value) >= 0):
         raise Declined("a sequence is unpacked with a star")
@@ -210,7 +210,7 @@ def repacked(low: Any, parts: Any, of: Any, star: Any = None) -> Any:
     return new
 
 
-def as_given(low: Any, of: Any) -> Any:
+def as_given(low: Any, of: Kept | Rows) -> Any:
     """Return ``tuple(of)`` of a tuple."""
     if not isinstance(of, Several):
         raise Declined("a tuple of what is no tuple")
@@ -241,7 +241,7 @@ def finished(low: Any, bar: Any, var: Any) -> Any:
     raise Declined("a gradient of what is no number or array")
 
 
-def noted(low: Any, place: Any, value: Any) -> Any:
+def noted(low: Any, place: Any, value: Buffer) -> Any:
     """Write the number that a variable has got where a handler finds it."""
     if not isinstance(value, Num):
         raise Declined("what is no number is kept for a handler of exceptions")
@@ -253,7 +253,7 @@ def noted_last(low: Any, place: Any) -> Any:
     return low.item(Var("noted"), place, literal(0))
 
 
-def copies_in(low: Any, of: Any, copy: Any) -> Known:
+def copies_in(low: Any, of: Kept | Rows, copy: Any) -> Known:
     """Return what stands for the arrays and containers that a list of numbers holds, and copies."""
     if not isinstance(of, (Rows, Kept)):
         raise Declined("an argument that holds arrays is written into")
@@ -309,7 +309,7 @@ def added(low: Any, a: Any, b: Any) -> Any:
     raise Declined("a cotangent of what is no number or array")
 
 
-def key_of(index: Any) -> Any:
+def key_of(index: Cut | Known | Num | Several) -> Any:
     """Return the key of a dict that a subscript is."""
     if isinstance(index, Known) and isinstance(index.value, str):
         return index.value
@@ -318,7 +318,7 @@ def key_of(index: Any) -> Any:
     raise Declined("a key that is computed")
 
 
-def attribute(low: Any, obj: Any, name: str) -> Any:
+def attribute(low: Any, obj: Buffer | Rows, name: str) -> Any:
     """Return ``obj.name``."""
     if isinstance(obj, Keyed) and obj.is_record:
         return obj.part(name)

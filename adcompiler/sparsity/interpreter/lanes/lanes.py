@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from adcompiler.sparsity.dependences.index_sets import Array
-from adcompiler.sparsity.dependences.values import Dependent, combined, has_dependents, settled
+from adcompiler.sparsity.dependences.values import (
+    Dependent, Operand, combined, has_dependents, settled,
+)
 from adcompiler.sparsity.interpreter.control import Arm
 from adcompiler.sparsity.interpreter.lanes.lane_numbers import is_number
 from adcompiler.sparsity.interpreter.lanes.lane_values import (
@@ -242,14 +244,14 @@ class Lanes(Operations):
             raise BailError
         return items
 
-    def carried(self, init: Any) -> Any:
+    def carried(self, init: Operand) -> Any:
         """Return what stands for a carried value in the body."""
         if isinstance(init, np.ndarray) or (isinstance(init, Dependent) and init.shape):
             self.arrays.append(Written(self.run, init))
             return self.arrays[-1]
         return Sum(object())
 
-    def end(self, result: Any, owner: ModuleType, init: Any) -> Any:
+    def end(self, result: Any, owner: ModuleType, init: Operand) -> Any:
         """Return a carried value after the loop."""
         if isinstance(owner, Written):
             if result is not owner:
