@@ -60,7 +60,7 @@ def computed_elsewhere(function: Callable[..., Any]) -> tuple[str, str] | None:
 
 @unless_it_raises(None)
 def foreign_class(
-    value: Callable[..., Any], deep: bool = False, tables: bool = True, around: tuple[int, ...] = ()
+    value: Any, deep: bool = False, tables: bool = True, around: tuple[int, ...] = ()
 ) -> type | None:
     """Return the class of a value of such a library, or of one in a container; else None.
 

@@ -34,7 +34,7 @@ class Arrays(Subscripts):
             raise NotBatchable  # some type is wrong; one seed by itself needs none
         return Call(Const(function), tuple(self.aligned(a, rank, origin) for a in args))
 
-    def matmul(self, args: tuple[Atom, ...], origin: Origin) -> Rhs | None:
+    def matmul(self, args: tuple[Any, ...], origin: Origin) -> Rhs | None:
         a, b = args
         if isinstance(a, Star) or isinstance(b, Star):
             return None
@@ -81,7 +81,7 @@ class Arrays(Subscripts):
         call = replace(rhs, args=(matrix, columns))
         return Attribute(self.s.let(call, type_, "solved", origin), "T")
 
-    def in_order(self, atom: Atom, origin: Origin) -> Any:
+    def in_order(self, atom: Any, origin: Origin) -> Any:
         """Return what a loop runs over: for an array its rows, each with all seeds."""
         if isinstance(atom, Star):
             raise NotBatchable

@@ -54,7 +54,7 @@ class ExampleBatcher(Batcher):
         for var in self.batched:
             self.check_type(self.s.unit.type(var))
 
-    def depends(self, atom: Atom) -> bool:
+    def depends(self, atom: Any) -> bool:
         """Say whether a value may be another one for another example."""
         return (atom.atom if isinstance(atom, Star) else atom) in self.batched
 

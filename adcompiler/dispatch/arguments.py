@@ -47,7 +47,7 @@ def as_real(value: Any, name: str) -> Any:
     return value
 
 
-def has_derivative(value: Callable[..., Any]) -> bool:
+def has_derivative(value: Any) -> bool:
     """Say whether there is a derivative with respect to a value: it is known what it holds."""
     if isinstance(value, np.ndarray | np.generic):
         return value.dtype.kind in "iufc"
@@ -135,7 +135,7 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
     return state_of(value) if is_record(value) else None
 
 
-def refuse_cycles(value: Callable[..., Any], name: str, around: tuple[int, ...] = ()) -> None:
+def refuse_cycles(value: Any, name: str, around: tuple[int, ...] = ()) -> None:
     """Raise TypeError if a value contains itself."""
     if id(value) in around:
         raise TypeError(
@@ -169,7 +169,7 @@ def described(value: Any) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
 
 
-def needs_real(value: Callable[..., Any]) -> bool:
+def needs_real(value: Any) -> bool:
     """Say whether ``as_real`` changes anything in ``value``."""
     if isinstance(value, (list, tuple)):
         return any(map(needs_real, value))

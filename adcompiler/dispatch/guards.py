@@ -94,7 +94,7 @@ def guard(
 
 
 @unless_it_raises(False)
-def is_settled(value: Callable[..., Any]) -> bool:
+def is_settled(value: Any) -> bool:
     """Say whether an object is, or belongs to, a library that is not watched."""
     if isinstance(value, types.ModuleType):
         return value.__name__.partition(".")[0] in SETTLED

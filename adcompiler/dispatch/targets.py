@@ -300,7 +300,7 @@ def shown_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return []
 
 
-def holds_floats(value: Callable[..., Any]) -> bool:
+def holds_floats(value: Any) -> bool:
     """Say whether an argument is, or holds, a float, a complex number or an array of these."""
     if isinstance(value, (float, int, np.ndarray)):
         return isinstance(value, float) or (

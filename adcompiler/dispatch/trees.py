@@ -13,7 +13,7 @@ from adcompiler.dispatch.arguments import described
 from adcompiler.runtime.records import is_record, record, state_of
 
 
-def is_leaf(value: Callable[..., Any]) -> bool:
+def is_leaf(value: Any) -> bool:
     """Say whether a value is a number or an array of numbers; bools are none."""
     if isinstance(value, (bool, np.bool_)):
         return False

@@ -50,7 +50,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex))
 
 
-def is_data(value: Place) -> bool:
+def is_data(value: Any) -> bool:
     """Say whether a value is an instance of a dataclass, a container of its attributes."""
     return dataclasses.is_dataclass(value) and not isinstance(value, type) and is_record(value)
 

@@ -200,7 +200,7 @@ class _Common:
             for a in args if not isinstance(a, Star)
         )
 
-    def atom_key(self, atom: Atom, places: Mapping[Var, Any]) -> Any:
+    def atom_key(self, atom: Any, places: Mapping[Var, Any]) -> Any:
         if isinstance(atom, Star):
             return (Star, self.atom_key(atom.atom, places))
         if isinstance(atom, Const):

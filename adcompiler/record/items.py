@@ -109,7 +109,7 @@ def of_array(array: np.ndarray, index: Any) -> Any:
     return result
 
 
-def kept_index(index: int) -> Any:
+def kept_index(index: Any) -> Any:
     """Return an index that stays what it is."""
     if isinstance(index, tuple):
         return tuple(map(kept_index, index))
@@ -304,7 +304,7 @@ def items_of_flat(flat: Any) -> Iterator[Any]:
         yield getitem(flat.base, place)
 
 
-def items_of_broadcast(value: Broadcast) -> Iterator[Any]:
+def items_of_broadcast(value: Any) -> Iterator[Any]:
     """Iterate over a ``np.broadcast``, of which no array is active."""
     while True:
         if isinstance(value, Broadcast) or any(

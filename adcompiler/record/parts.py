@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON, dict_of, slots_of
 
 if TYPE_CHECKING:
-    from adcompiler.record.items import Broadcast
+    pass
 
 WEAK = (weakref.ref, weakref.ProxyType, weakref.CallableProxyType)
 """Classes of what refers to an object without keeping it, which the collector does not tell."""
@@ -56,7 +56,7 @@ def parts_of(value: Any) -> Iterator[Any]:
         yield from reached_in(value)
 
 
-def reached_in(value: Broadcast) -> Iterator[Any]:
+def reached_in(value: Any) -> Iterator[Any]:
     """Iterate over the attributes of an instance, and over the items of what C defines."""
     cls: Any = type(value)
     if cls.__flags__ & CLASS_KIND == OF_PYTHON:  # made by a class statement

@@ -244,7 +244,7 @@ def assembled(value: Broadcast, parts: dict[Any, Any]) -> Any:
     return record(type(value), **parts)
 
 
-def like(g: Any, value: Broadcast) -> Any:
+def like(g: Any, value: Any) -> Any:
     """Return a cotangent as a number of the class of a value."""
     if isinstance(value, np.inexact):
         g = g.real if isinstance(g, (complex, np.complexfloating)) and not isinstance(

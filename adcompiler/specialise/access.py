@@ -196,7 +196,7 @@ class Access(ResultTypes):
         return self.let(Item(obj, index), found, name, origin)
 
     def pick(
-        self, obj: Atom, elements: tuple[Atom, ...], key: str, origin: Origin, name: str
+        self, obj: Atom, elements: tuple[Atom, ...], key: Any, origin: Origin, name: str
     ) -> Atom | None:
         """Write a constant subscript of a value made of ``elements``; None if it has no such."""
         if isinstance(key, int) and -len(elements) <= key < len(elements):

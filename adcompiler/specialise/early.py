@@ -37,7 +37,7 @@ def refuse_early(s: Writer, made: Atom, statements: Iterable[Statement], origin:
         s.unit.iterators.early[made] = (finding, len(s.out))
 
 
-def at_once(s: Writer, function: Any, args: list[Atom], kwargs: dict[str, Atom]) -> None:
+def at_once(s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]) -> None:
     """Take back what is recorded of iterators whose items are all asked for as they are made."""
     early = s.unit.iterators.early
     for arg in args:

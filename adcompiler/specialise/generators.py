@@ -84,7 +84,7 @@ def check_in_pieces(
 
 
 def opened_arguments(
-    s: Writer, function: Callable[..., Any], args: list[Atom], origin: Origin
+    s: Writer, function: Any, args: list[Any], origin: Origin
 ) -> list[Any]:
     """Return the arguments of a call, generators among them as lists if it consumes them."""
     if not any(

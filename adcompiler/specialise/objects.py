@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import types as python_types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
@@ -77,8 +77,8 @@ def class_data(s: Writer, cls: type, name: str, origin: Origin, hint: str) -> At
 
 
 def call_raw(
-    s: Writer, obj: Atom, cls: type, name: str, found: tuple[Callable[..., Any], ...],
-    args: list[Atom], kwargs: dict[str, Atom], origin: Origin, hint: str
+    s: Writer, obj: Atom, cls: type, name: str, found: tuple[type, Any],
+    args: list[Any], kwargs: dict[str, Atom], origin: Origin, hint: str
 ) -> Atom:
     """Write the call of a method of ``obj``, an instance of ``cls``, as found in a namespace."""
     owner, raw = found

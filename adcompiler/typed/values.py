@@ -247,7 +247,7 @@ _PLAIN: dict[type, t.Type] = {
 }
 
 
-def type_of_static(value: Callable[..., Any]) -> t.Type:
+def type_of_static(value: Any) -> t.Type:
     """Return the type of a value that the compiler itself knows."""
     if isinstance(value, slice):
         return t.SLICE
@@ -403,7 +403,7 @@ def _in_form_of(function: Callable[..., Any]) -> Callable[..., Any]:
     return typed
 
 
-def holds_instance(value: Callable[..., Any]) -> bool:
+def holds_instance(value: Any) -> bool:
     """Say whether a stand-in is that of an instance, or a container of some."""
     if isinstance(value, (tuple, list)):
         return any(map(holds_instance, value))

@@ -130,7 +130,7 @@ class SparseJacobian(SparseDerivative[P]):
         return np.asarray(flat(along, value, 1, dtype, is_row)[0])
 
     def columns(
-        self, found: Structure, at: AtPoint, wanted: Sequence[Any], dtype: Any
+        self, found: Structure, at: Any, wanted: Sequence[Any], dtype: Any
     ) -> list[np.ndarray] | None:
         """Return the derivatives along the seeds by code for constant ones, None without it."""
         if not isinstance(at, AtPoint):

@@ -186,7 +186,7 @@ def rest_of_head(*loops: LoopFunction) -> str:
 
 
 def returned(
-    low: Lowering, atom: Atom | None, value: Buffer | Num | Rows, type_: t.Type,
+    low: Lowering, atom: Atom | None, value: Any, type_: t.Type,
     outputs: list[Output]
 ) -> Form:
     """Return the form of a result, its numbers and arrays appended to ``outputs``."""
@@ -257,7 +257,9 @@ def keyed_form(low: Lowering, value: Keyed, outputs: list[Output], of: int | Non
     return KeyedForm(tuple(parts), value.is_record, of)
 
 
-def returned_list(low: Lowering, value: Rows, type_: t.Type, outputs: list[Output]) -> ListForm:
+def returned_list(
+    low: Lowering, value: Rows | Kept, type_: t.Type, outputs: list[Output]
+) -> ListForm:
     """Return the form of a list that is returned."""
     if not isinstance(type_, t.List) or not is_exact(type_.item):
         raise Declined(f"a result is a {type_}")

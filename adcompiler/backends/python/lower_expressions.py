@@ -26,7 +26,7 @@ from adcompiler.runtime import choose, not_callable, noted_value, read_global, t
 from adcompiler.typed.unit import Unit
 
 if TYPE_CHECKING:
-    from adcompiler.backends.native.values import Buffer, Fused, Num
+    pass
 
 ONE_BY_ONE = ("reshape", "transpose")
 """Methods that take the items of a tuple one by one, which is how they are written."""
@@ -208,7 +208,7 @@ class ExpressionLowering:
             return self.index_constant(atom.value)
         return self.waiting.pop(atom) if atom in self.waiting else self.load(atom)
 
-    def index_constant(self, value: Buffer | Fused | Num) -> ast.expr:
+    def index_constant(self, value: Any) -> ast.expr:
         if isinstance(value, slice):
             return ast.Slice(*(
                 None if part is None else self.references.expression(part)

@@ -12,7 +12,7 @@ from adcompiler.record.functions import HOOKS
 from adcompiler.record.tape import RECORDING, refuse_escaped, refused
 
 if TYPE_CHECKING:
-    from adcompiler.record.items import Broadcast
+    pass
 
 LEFT: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 """Arrays in which an earlier recording has left active values, by identity."""
@@ -28,7 +28,7 @@ def view_of(obj: Any, makes: bool = False) -> np.ndarray | None:
     return None if found is None else found[1]
 
 
-def stored(obj: Any, index: int, value: Broadcast) -> None:
+def stored(obj: Any, index: Any, value: Any) -> None:
     """Do ``obj[index] = value``."""
     view = view_of(obj, RECORDING.tape.holds(value))
     if view is None and not RECORDING.tape.holds(value):
@@ -42,7 +42,7 @@ def stored(obj: Any, index: int, value: Broadcast) -> None:
         LEFT[id(obj)] = obj
 
 
-def item(obj: Any, index: int) -> Any:
+def item(obj: Any, index: Any) -> Any:
     """Return ``obj[index]``."""
     view = view_of(obj)
     if view is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adcompiler.sparsity.dependences.index_sets import Array
 
 
-def is_column(value: Array) -> bool:
+def is_column(value: Any) -> bool:
     """Say whether a number or array of an argument has columns."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fc"

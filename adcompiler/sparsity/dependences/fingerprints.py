@@ -118,7 +118,7 @@ def lasting(values: Sequence[Any]) -> str | None:
     return None if None in texts else digest(hashed.hex(), *texts)
 
 
-def name_of(value: type) -> str | None:
+def name_of(value: Any) -> str | None:
     """Return the name of a class, a module, or a function of a library; None of other values."""
     if isinstance(value, type):
         return f"class {class_name(value)}"

@@ -16,7 +16,7 @@ from adcompiler.ops.facts import IN_C, KEPT
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.adjoints.shaping import laid_out_as, reshape_view
 from adcompiler.sparsity.dependences.index_sets import Array, count
-from adcompiler.sparsity.dependences.values import Dependent, Operand
+from adcompiler.sparsity.dependences.values import Dependent
 from adcompiler.sparsity.interpreter.run import ELEMENTWISE, TRANSFERS, Refusal, Run
 
 
@@ -44,7 +44,7 @@ def note_layout(
         found.in_c_order = all(map(lies_in_c_order, args))
 
 
-def lies_in_c_order(arg: Operand) -> bool:
+def lies_in_c_order(arg: Any) -> bool:
     """Say whether an argument is no array, or known to be one in C order."""
     if isinstance(arg, Dependent):
         return arg.in_c_order or len(arg.shape or ()) < 2

@@ -89,7 +89,7 @@ class Dependent:
 
 
 Operand = Dependent | Array | complex
-"""What arithmetic is done with: a number or array that depends on the inputs, or one that is known."""
+"""What arithmetic is done with: a number or array, known or one that depends on the inputs."""
 
 
 class Either:

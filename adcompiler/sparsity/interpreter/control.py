@@ -49,7 +49,7 @@ class Follower:
         self.run.token, self.run.owned = self.before
 
 
-def truth(run: Run, condition: Dependent | bool) -> bool | None:
+def truth(run: Run, condition: Any) -> bool | None:
     """Return whether a condition holds, None if that depends on the inputs."""
     if isinstance(condition, Dependent):
         return None if condition.value is None else bool(condition.value)

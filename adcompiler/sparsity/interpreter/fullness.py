@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from adcompiler.sparsity.dependences.index_sets import Array, Ragged, count
+from adcompiler.sparsity.dependences.index_sets import Ragged, count
 from adcompiler.sparsity.dependences.sets import size_of
 from adcompiler.sparsity.dependences.values import Dependent, Relation
 
@@ -47,7 +47,7 @@ def per_element(relation: Relation, size: int) -> float:
         own.starts[-1] / max(size, 1) if isinstance(own, Ragged) else 0.0)
 
 
-def is_full(value: Array, columns: int) -> bool:
+def is_full(value: Any, columns: int) -> bool:
     """Say whether the elements of an array depend on many of all columns."""
     if not isinstance(value, Dependent) or value.shape == ():
         return False

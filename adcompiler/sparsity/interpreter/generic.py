@@ -74,7 +74,7 @@ OF_CONTAINERS = ("add", "mul", "concat")
 def generic(value: Array, rng: np.random.Generator) -> Any:
     """Return generic numbers in the place of a value's own."""
 
-    def change(one: Array) -> Any:
+    def change(one: Any) -> Any:
         numbers = rng.uniform(0.5, 1.0, np.shape(one))
         if not isinstance(one, np.ndarray):
             return type(one)(numbers)

@@ -12,7 +12,7 @@ from adcompiler.errors import ArgumentsError
 from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.runtime.adjoints.shaping import copy_as_laid_out
 from adcompiler.sparsity.dependences import index_sets
-from adcompiler.sparsity.dependences.index_sets import Array, count
+from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.sets import Positions, elements_of
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Either, Relation, UnknownList, UnknownShape, identity,
@@ -31,7 +31,7 @@ class Inputs:
         self.second = second
         self.columns = 0
 
-    def dependent(self, value: Array) -> Any:
+    def dependent(self, value: Any) -> Any:
         """Return a value with the real numbers in it made dependent, in order."""
         if isinstance(value, (float, complex, np.inexact)):
             return self.leaf(value, (), value.dtype if isinstance(value, np.generic) else (
@@ -50,7 +50,7 @@ class Inputs:
             return record(type(value), **fields)
         return value
 
-    def leaf(self, value: Array, shape: tuple[int, ...], dtype: type) -> Dependent:
+    def leaf(self, value: Any, shape: tuple[int, ...], dtype: Any) -> Dependent:
         """Return one number or array as a dependent value."""
         first = identity(self.columns, shape) if count(shape) else NOTHING
         self.columns += count(shape)

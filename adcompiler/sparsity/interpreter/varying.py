@@ -13,7 +13,7 @@ from adcompiler.sparsity.dependences.values import Dependent, Either
 from collections.abc import Callable
 
 if TYPE_CHECKING:
-    from adcompiler.sparsity.dependences.index_sets import Array
+    pass
 
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
@@ -47,7 +47,7 @@ HOLDING = ("builtins", "collections", "scipy.sparse", "scipy.spatial", "scipy.in
 """The modules of classes whose instances hold what they are given, and nothing else."""
 
 
-def unknown_like(value: Array) -> Any:
+def unknown_like(value: Any) -> Any:
     """Return a value of which no more is known than the kinds and shapes of its numbers."""
     if isinstance(value, np.ndarray):
         return Dependent(value.shape, value.dtype)

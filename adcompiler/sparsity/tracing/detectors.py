@@ -92,7 +92,7 @@ class Tracing:
         self.space = Space(SET_KINDS[detector.pattern](columns), detector.shared)
         self.columns = 0
 
-    def number(self, value: Array) -> Tracer:
+    def number(self, value: Any) -> Tracer:
         """Return one number of the input as a tracer with a column of its own."""
         self.space.saw((value,))
         first = self.space.sets.single(self.columns)
@@ -101,7 +101,7 @@ class Tracing:
             GradientTracer(self.space, first))
         return Dual(value, known) if self.local else known
 
-    def traced(self, value: Array) -> Any:
+    def traced(self, value: Any) -> Any:
         """Return a value with the real numbers in it made tracers, in order."""
         if isinstance(value, (float, complex, np.inexact)):
             return self.number(value)
@@ -154,7 +154,7 @@ def mapped(change: Callable[[Any], Any], value: Any) -> Any:
     return value
 
 
-def numbers_in(value: Array) -> Iterator[Any]:
+def numbers_in(value: Any) -> Iterator[Any]:
     """Yield the numbers in a result, in order."""
     if isinstance(value, np.ndarray):
         yield from map(unboxed, value.view(np.ndarray).flat)
@@ -240,7 +240,7 @@ def _converting(function: Callable[..., Any]) -> Callable[..., Any]:
     return convert
 
 
-def stopped(value: Array) -> Any:
+def stopped(value: Any) -> Any:
     """Return a value that depends on nothing, for ``stop_gradient``."""
     if isinstance(value, TracerArray):
         return each(stopped, value)

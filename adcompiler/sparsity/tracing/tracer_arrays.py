@@ -102,7 +102,7 @@ def each(function: Callable[..., Any], *arrays: Any) -> Any:
     return made(np.frompyfunc(function, len(arrays), 1)(*map(plain, arrays)))
 
 
-def without_derivative(convert: Callable[[Any], Any], value: Array) -> Any:
+def without_derivative(convert: Callable[[Any], Any], value: Any) -> Any:
     """Return a number converted to one that carries no derivative."""
     known = tracer(value)
     if known is None or isinstance(value, Dual):
@@ -248,7 +248,7 @@ def array_function(func: Any, args: Any, kwargs: Any, itself: Callable[..., Any]
 def scalar_function(func: Any, args: Any, kwargs: Any) -> Any:
     """Call a NumPy function on tracers that are not in arrays, as arrays without axes."""
 
-    def boxed(value: Array) -> Any:
+    def boxed(value: Any) -> Any:
         return plain(value).view(TracerArray) if isinstance(value, Tracer) else value
 
     found = func(*map_arrays(boxed, args), **map_arrays(boxed, kwargs))
@@ -279,7 +279,7 @@ def filled_like(
     return np.full(shape, value, object).view(TracerArray)
 
 
-def choice(condition: Dependent | bool, a: Dependent, b: Dependent | Array) -> Any:
+def choice(condition: Any, a: Any, b: Any) -> Any:
     """Return one of two numbers; what depends on both where the condition is not known."""
     if not isinstance(condition, Tracer) or isinstance(condition, Dual):
         return a if condition else b
@@ -288,14 +288,14 @@ def choice(condition: Dependent | bool, a: Dependent, b: Dependent | Array) -> A
         there, lambda *arguments: len(arguments) == 2)
 
 
-def blank_of(value: Array) -> Plain:
+def blank_of(value: Any) -> Plain:
     """Return a tracer that depends on nothing."""
     known = tracer(value)
     assert known is not None
     return blank(known)
 
 
-def map_arrays(change: Callable[[Any], Any], value: Array) -> Any:
+def map_arrays(change: Callable[[Any], Any], value: Any) -> Any:
     """Return a value with the numbers and arrays in it changed."""
     if isinstance(value, (list, tuple)):
         return type(value)([map_arrays(change, item) for item in value])
@@ -351,7 +351,7 @@ def dense(func: Any, args: Any, kwargs: Any) -> Any:
     return dependent(shown, known, duals)
 
 
-def dependent(shown: Array, known: Plain, duals: bool) -> Any:
+def dependent(shown: Any, known: Plain, duals: bool) -> Any:
     """Return a value with the numbers in it made tracers."""
     if isinstance(shown, (list, tuple)):
         items = [dependent(item, known, duals) for item in shown]

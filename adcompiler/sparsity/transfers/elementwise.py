@@ -272,7 +272,7 @@ def curvature(
 
 @transfer("pow")
 def power(
-    run: Run, function: Callable[..., Any], x: Dependent, y: Any, *rest: Any, **kwargs: Any
+    run: Run, function: Callable[..., Any], x: Any, y: Any, *rest: Any, **kwargs: Any
 ) -> Any:
     """``x ** y``: a constant exponent of 0 or 1 leaves nothing, or something linear."""
     if isinstance(x, (list, tuple)) or isinstance(y, (list, tuple)):
@@ -425,7 +425,7 @@ def dense(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     return everywhere(run, shown, _alone(first), seconds)
 
 
-def everywhere(run: Run, shown: Array, first: Relation, second: Relation) -> Any:
+def everywhere(run: Run, shown: Any, first: Relation, second: Relation) -> Any:
     """Return a result of the structure ``shown`` all numbers of which have the same relations."""
     if isinstance(shown, (list, tuple)):
         items = [everywhere(run, item, first, second) for item in shown]

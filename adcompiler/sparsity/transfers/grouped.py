@@ -6,7 +6,7 @@ Within a line or matrix all results depend on all elements.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.signatures import signature as signature_of
 from adcompiler.sparsity.dependences.index_sets import Array, Shape
 from adcompiler.sparsity.dependences.values import (
-    NOTHING, Dependent, Operand, Relation, dependents_in, dtype_of, has_dependents, is_float,
+    NOTHING, Dependent, Relation, dependents_in, dtype_of, has_dependents, is_float,
     moved, stretched,
 )
 from adcompiler.sparsity.interpreter.run import GROUPED, SYSTEM, TRANSFERS, Run, transfer
@@ -96,7 +96,7 @@ def axes_of(
 
 
 def within(
-    run: Run, a: Dependent, axes: Any, kind: str, shown: Array, before: Shape | None = None
+    run: Run, a: Dependent, axes: Any, kind: str, shown: Any, before: Shape | None = None
 ) -> Any:
     """Return a result of which each number depends on a line, or a matrix, of an array.
 
@@ -189,8 +189,8 @@ def is_method_of_distribution(function: Callable[..., Any]) -> bool:
 
 
 def of_numbers(
-    run: Run, function: Callable[..., Any], args: tuple[Operand, ...], kwargs: Mapping[str, Any],
-    shown: Array
+    run: Run, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any],
+    shown: Any
 ) -> Any:
     """Return the result of a function of numbers; None if its shape is another one."""
     names = tuple(kwargs)

@@ -66,7 +66,7 @@ def is_place(shape: Shape | None, index: Any) -> bool:
     return False
 
 
-def get_unknown(run: Run, obj: Dependent, index: Dependent) -> Any:
+def get_unknown(run: Run, obj: Any, index: Any) -> Any:
     """Return ``obj[index]`` where the index, or the shape, depends on the inputs."""
     run.doubts += 1
     if isinstance(obj, str) or dtype_of(obj) is str:
@@ -90,7 +90,7 @@ def get_unknown(run: Run, obj: Dependent, index: Dependent) -> Any:
     return found
 
 
-def picks_elements(obj: Dependent, index: Dependent) -> bool:
+def picks_elements(obj: Any, index: Any) -> bool:
     """Say whether an index that is not known picks elements, or rows, of an array.
 
     What is computed of them element by element, and stored at the same index again, depends on the
@@ -122,7 +122,7 @@ def narrowed(obj: Dependent, index: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def shape_after(obj: Dependent, index: Dependent) -> Shape | None:
+def shape_after(obj: Any, index: Any) -> Shape | None:
     """Return the shape of ``obj[index]``, None if it depends on the inputs."""
     shape = obj.shape if isinstance(obj, Dependent) else np.shape(obj)
     for part in index if isinstance(index, tuple) else (index,):
@@ -140,7 +140,7 @@ def shape_after(obj: Dependent, index: Dependent) -> Shape | None:
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def updated(run: Run, obj: Dependent, steps: Sequence[Any], value: Array, adds: bool) -> Any:
+def updated(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bool) -> Any:
     """Return ``obj`` with the part that ``steps`` lead to replaced, or increased, by ``value``."""
     kind, name, args, *_ = steps[0]
     if isinstance(obj, (Dependent, np.ndarray)):
@@ -171,7 +171,7 @@ def updated(run: Run, obj: Dependent, steps: Sequence[Any], value: Array, adds: 
     return obj
 
 
-def written_somewhere(run: Run, obj: Dependent, index: Dependent, value: Array) -> Any:
+def written_somewhere(run: Run, obj: Any, index: Any, value: Any) -> Any:
     """Return a list in which any item may have been replaced."""
     if isinstance(obj, UnknownList):
         return UnknownList(join(obj.item, value))
@@ -202,7 +202,7 @@ def writable(run: Run, obj: Any) -> Any:
     return made
 
 
-def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Array, adds: bool) -> Any:
+def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bool) -> Any:
     """Return an array with a part of it replaced."""
     unknown = has_dependents([step[2] for step in steps])
     if not isinstance(obj, Dependent) and not has_dependents(value) and not unknown:
@@ -256,7 +256,7 @@ def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Array, adds: 
     return obj
 
 
-def stored_at_elements(obj: Dependent, steps: Sequence[Any], value: Array) -> Any:
+def stored_at_elements(obj: Dependent, steps: Sequence[Any], value: Any) -> Any:
     """Return what of an array of the same shape is stored at an index that is not known.
 
     None if that is not known either. Some elements may stay as they are.

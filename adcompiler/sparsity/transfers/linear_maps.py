@@ -139,7 +139,7 @@ def is_plain(shown: Any) -> bool:
         dtype_of(shown))
 
 
-def numbers_in(shown: Array) -> Any:
+def numbers_in(shown: Any) -> Any:
     """Return all numbers in a result, in order, as one array."""
     if isinstance(shown, (list, tuple)):
         return np.concatenate([np.zeros(0), *map(numbers_in, shown)])

@@ -113,8 +113,8 @@ def rearranged(
 
 
 def taken(
-    run: Run, placed: Array, firsts: Relation, seconds: Relation, dtype: Any, value: Array | None,
-    zeros: Array | None = None,
+    run: Run, placed: Any, firsts: Relation, seconds: Relation, dtype: Any, value: Any,
+    zeros: Any = None,
 ) -> Any:
     """Return the values whose elements come from the positions ``placed``, counted from 1.
 
@@ -139,7 +139,7 @@ def taken(
 
 
 @transfer("moves", "roll")
-def moving(run: Run, function: Callable[..., Any], a: Dependent, *rest: Any, **kwargs: Any) -> Any:
+def moving(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     """A function that moves the elements of its first argument."""
     if has_dependents((rest, kwargs)):
         return unknown_movement(run, function, a, rest, kwargs)
@@ -227,7 +227,7 @@ def scalars_of(array: Dependent) -> list[Any]:
 
 
 @transfer("array", "copy", own_copy, copy_as_laid_out, copy.copy, copy.deepcopy)
-def copying(run: Run, function: Callable[..., Any], a: Dependent, *rest: Any, **kwargs: Any) -> Any:
+def copying(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     """A function that makes an array of what it gets."""
     dtype = kwargs.get("dtype", rest[0] if rest and takes_dtype(function) else None)
     if not isinstance(a, Dependent):

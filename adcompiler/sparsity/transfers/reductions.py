@@ -23,7 +23,7 @@ from adcompiler.sparsity.transfers.movement import rows_of
 from collections.abc import Callable
 
 
-def normal_axes(axis: int, ndim: int) -> tuple[int, ...]:
+def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     """Return the axes that ``axis`` means, counted from 0."""
     if axis is None:
         return tuple(range(ndim))
@@ -288,7 +288,7 @@ def mixed(run: Run, a: Dependent, shape: Shape, axis: int, value: Array) -> Any:
 
 
 @transfer("sorted")
-def ordered_list(run: Run, function: Callable[..., Any], items: Array, **kwargs: Any) -> Any:
+def ordered_list(run: Run, function: Callable[..., Any], items: Any, **kwargs: Any) -> Any:
     """A sorted list of values: any of them may be anywhere."""
     if isinstance(items, UnknownList):
         return items

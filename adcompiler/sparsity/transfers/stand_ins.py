@@ -14,7 +14,7 @@ from adcompiler.sparsity.interpreter.run import Refusal, called
 from collections.abc import Callable
 
 if TYPE_CHECKING:
-    from adcompiler.sparsity.dependences.index_sets import Array
+    pass
 
 
 def of_one_form(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -90,7 +90,7 @@ def integers_in(d: Dependent, seed: int, rng: np.random.Generator) -> Any:
     return made.astype(d.dtype)
 
 
-def shapes_of(value: Array) -> Any:
+def shapes_of(value: Any) -> Any:
     """Return the shapes of the arrays and numbers in a result."""
     if isinstance(value, (list, tuple)):
         return tuple(map(shapes_of, value))

@@ -38,7 +38,6 @@ from adcompiler.sparsity.transfers.indexing import writable
 from adcompiler.sparsity.transfers.movement import rows_of
 from adcompiler.sparsity.transfers.reductions import extreme, total
 from collections.abc import Callable
-from types import ModuleType
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.dependences.index_sets import Array
@@ -67,7 +66,7 @@ transfer(*CHECKS, give_back)(nothing)
 
 
 @transfer(check_rebinds)
-def rebound(run: Run, function: Callable[..., Any], value: Array, sign: str, place: str) -> None:
+def rebound(run: Run, function: Callable[..., Any], value: Any, sign: str, place: str) -> None:
     """The check of ``value op= y`` that it makes a new value: it would write into an array."""
     number = value.shape == () if isinstance(value, Dependent) else isinstance(
         value, (np.generic, int, float, complex, str, tuple, bytes))
@@ -122,7 +121,7 @@ def noted(run: Run, function: Callable[..., Any], place: Any, value: Array) -> N
 
 @transfer(store_global)
 def stored(
-    run: Run, function: Callable[..., Any], owner: ModuleType, name: str, value: Dependent
+    run: Run, function: Callable[..., Any], owner: Any, name: str, value: Any
 ) -> None:
     """An assignment to a global variable, of which only this run takes note."""
     if run.owned is not None and not run.local:
@@ -134,14 +133,14 @@ def stored(
 
 
 @transfer(read_global)
-def global_value(run: Run, function: Callable[..., Any], owner: ModuleType, name: str) -> Any:
+def global_value(run: Run, function: Callable[..., Any], owner: Any, name: str) -> Any:
     """The present value of a global variable."""
     table = owner if isinstance(owner, dict) else vars(owner)
     return run.stored.get((id(table), name), table.get(name))
 
 
 @transfer("len")
-def length(run: Run, function: Callable[..., Any], x: Dependent) -> Any:
+def length(run: Run, function: Callable[..., Any], x: Any) -> Any:
     """The number of items."""
     if isinstance(x, UnknownList):
         return Dependent((), int)
@@ -176,7 +175,7 @@ def listed(run: Run, function: Callable[..., Any], x: Dependent) -> Any:
 
 
 @transfer(unpack)
-def unpacked(run: Run, function: Callable[..., Any], value: Array, *rest: Any) -> Any:
+def unpacked(run: Run, function: Callable[..., Any], value: Any, *rest: Any) -> Any:
     """The values that unpacking assigns."""
     return unpack(rows_of(run, value) if isinstance(value, Dependent) else value, *rest)
 
@@ -212,7 +211,7 @@ def iterated_unknown(run: Run, function: Callable[..., Any], args: Any) -> Any:
 
 
 @transfer("isinstance")
-def is_instance(run: Run, function: Callable[..., Any], x: Dependent, classes: Any) -> Any:
+def is_instance(run: Run, function: Callable[..., Any], x: Any, classes: Any) -> Any:
     """Whether a value is of a class, by its dtype and shape."""
     if not isinstance(x, Dependent):
         return isinstance(x, classes)
@@ -258,7 +257,7 @@ def converted(run: Run, function: type, x: Dependent, *rest: Any) -> Any:
 
 
 @transfer("sum of items")
-def summed(run: Run, function: Callable[..., Any], items: Array, start: int = 0) -> Any:
+def summed(run: Run, function: Callable[..., Any], items: Any, start: Any = 0) -> Any:
     """Sums of items, one after the other."""
     if isinstance(items, UnknownList):
         return join(start, run.call(operator.add, (start, items.item), {}))
@@ -270,7 +269,7 @@ def summed(run: Run, function: Callable[..., Any], items: Array, start: int = 0)
 
 
 @transfer("prod of items")
-def multiplied(run: Run, function: Callable[..., Any], items: Array, start: int = 1) -> Any:
+def multiplied(run: Run, function: Callable[..., Any], items: Any, start: int = 1) -> Any:
     """Products of items, one after the other."""
     rows = rows_of(run, items) if isinstance(items, Dependent) else list(items)
     if rows and isinstance(start, int) and start == 1:
@@ -374,7 +373,7 @@ def is_sequence(value: Array) -> bool:
     return isinstance(value, (list, tuple, str))
 
 
-def is_count(value: Array) -> bool:
+def is_count(value: Any) -> bool:
     """Say whether a value is an integer that depends on the inputs."""
     return isinstance(value, Dependent) and value.shape == () and np.dtype(value.dtype).kind in (
         "iub")

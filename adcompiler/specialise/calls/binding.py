@@ -80,7 +80,7 @@ def bind(
 
 
 def opened_star(
-    s: Writer, function: Function, args: list[Atom], kwargs: Mapping[str, Atom], origin: Origin
+    s: Writer, function: Function, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin
 ) -> list[Any]:
     """Return arguments with the last, ``*sequence``, taken apart if one number of items fits.
 
@@ -102,7 +102,7 @@ def opened_star(
 
 
 def by_number_of_items(
-    s: Writer, func: Atom, function: Function, args: list[Atom], kwargs: dict[str, Atom],
+    s: Writer, func: Atom, function: Function, args: list[Any], kwargs: dict[str, Atom],
     origin: Origin, name: str,
 ) -> Atom | None:
     """Write ``f(*items)`` as branches on their number, where defaults leave several that fit.
@@ -199,7 +199,7 @@ def literal(
     return s.let(Item(holder, Const(key)), type_, "default", origin)
 
 
-def atoms(args: list[Atom]) -> list[Atom]:
+def atoms(args: list[Any]) -> list[Atom]:
     """Return call arguments without their stars."""
     return [arg.atom if isinstance(arg, Star) else arg for arg in args]
 

@@ -32,7 +32,7 @@ def make_derivative(
 
 
 def at_once(
-    s: Writer, mode: str, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, mode: str, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write ``vjp(f, x, ...)``, or another derivative whose maker gets the arguments as well."""
     if not args or isinstance(args[0], Star):

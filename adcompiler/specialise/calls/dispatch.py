@@ -259,14 +259,14 @@ def run_through(s: Writer, value: Any, args: list[Atom], origin: Origin) -> list
     return args
 
 
-def is_array_of_its_own(s: Writer, function: Callable[..., Any], arg: Atom) -> bool:
+def is_array_of_its_own(s: Writer, function: Callable[..., Any], arg: Any) -> bool:
     """Say whether NumPy asks an instance for an array, and does not run over it."""
     type_ = None if isinstance(arg, Star) else s.unit.type(arg)
     asks = REGISTRY.facts(function).means in ("array", "asarray")
     return asks and isinstance(type_, t.Object) and hasattr(type_.cls, "__array__")
 
 
-def entries_of(s: Writer, arg: Atom, origin: Origin) -> Any:
+def entries_of(s: Writer, arg: Any, origin: Origin) -> Any:
     """Return the dict that an instance with keys is to ``dict``; other arguments as they are."""
     arg = arg if isinstance(arg, Star) else table_of(s, arg, origin)
     if not isinstance(arg, Star) and method_of(s, arg, "keys") is not None:
@@ -301,7 +301,7 @@ def call_prepared(
 
 
 def supposed(
-    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom]
+    s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]
 ) -> Callable[..., Any] | None:
     """Return what is compiled in place of a call where shapes are as expected, if that is said."""
     if not s.unit.assume_equal_shapes or kwargs or not hashable(function):
@@ -336,7 +336,7 @@ def call_replaced(
 
 
 def call_function(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write the call of a function by its rule, or else by what it is."""
     value = func.value
@@ -404,7 +404,7 @@ def call_compiled_code(
     return call_unknown(s, func, args, kwargs, origin, name)
 
 
-def is_method_that_writes(s: Writer, function: Callable[..., Any], args: list[Atom]) -> bool:
+def is_method_that_writes(s: Writer, function: Any, args: list[Any]) -> bool:
     """Say whether a function is a method of a list, dict or array, as its class has it.
 
     Methods that write nothing are called as they are.
@@ -425,19 +425,19 @@ HOLDER = Facts(pure=False, writes=())
 """Facts about classes of which nothing was said: a new instance refers to what it is given."""
 
 
-def is_dict(s: Writer, arg: Atom) -> bool:
+def is_dict(s: Writer, arg: Any) -> bool:
     """Say whether an argument is a dict."""
     return not isinstance(arg, Star) and isinstance(s.unit.type(arg), t.Dict)
 
 
-def is_sequence(s: Writer, arg: Atom) -> bool:
+def is_sequence(s: Writer, arg: Any) -> bool:
     """Say whether an argument stands for a sequence of a class of its own, such as a deque."""
     type_ = t.UNKNOWN if isinstance(arg, Star) else s.unit.type(arg)
     return isinstance(type_, t.Object) and type_.cls in STAND_FOR and issubclass(
         STAND_FOR[type_.cls], Sequence)
 
 
-def as_array(s: Writer, argument: Atom, origin: Origin) -> Any:
+def as_array(s: Writer, argument: Any, origin: Origin) -> Any:
     """Return a list or tuple of numbers that a ufunc is given as the array that it makes of it."""
     if isinstance(argument, Star) or not isinstance(s.unit.type(argument), (t.List, t.Tuple)):
         return argument

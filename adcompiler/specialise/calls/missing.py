@@ -78,7 +78,7 @@ def not_writing(shown: str) -> str:
     return f"if it writes into none of its arguments, say so: adcompiler.facts({shown}, writes=())"
 
 
-def may_fill(origin: Origin, name: str, function: Callable[..., Any]) -> Finding:
+def may_fill(origin: Origin, name: str, function: Any) -> Finding:
     """Return the finding that ``function`` may write a differentiable value into an array."""
     if function is not None:
         return may_write(origin, f"{name}()", function)

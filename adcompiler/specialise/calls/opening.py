@@ -37,7 +37,6 @@ from adcompiler.specialise.storage.state import State
 from adcompiler.specialise.memos import note_memos
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
-from adcompiler.ops.rules import Rule
 
 INLINE_SIZE = 30
 RULES = "adcompiler_rules"
@@ -326,7 +325,7 @@ def apply(
     return yields[0]
 
 
-def is_given(identity: Callable[..., Any] | Function | Rule) -> bool:
+def is_given(identity: Any) -> bool:
     """Say whether what is being compiled only calls a function that is given to another."""
     return isinstance(identity, tuple) and identity[0] == GIVEN
 

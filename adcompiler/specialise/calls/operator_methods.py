@@ -31,7 +31,7 @@ OPERATORS: dict[Any, tuple[str, ...]] = {
 """The methods that define what an operator or built-in function does with an instance."""
 
 
-def method_of(s: Writer, atom: Atom, name: str) -> tuple[type, tuple[type, Any]] | None:
+def method_of(s: Writer, atom: Any, name: str) -> tuple[type, tuple[type, Any]] | None:
     """Return the class of an instance and its method ``name`` written in Python, if it has one."""
     type_ = s.unit.type(atom) if not isinstance(atom, Star) else t.UNKNOWN
     if not isinstance(type_, (t.Tuple, t.Object)):
@@ -107,7 +107,7 @@ def runs_over(function: Callable[..., Any]) -> bool:
     return known.iterates is True or function is iter or known.means in ("array", "asarray")
 
 
-def iterated(s: Writer, atom: Atom, origin: Origin) -> Any:
+def iterated(s: Writer, atom: Any, origin: Origin) -> Any:
     """Return what running over ``atom`` runs over: what ``__iter__`` gives, the keys of a dict."""
     type_ = None if isinstance(atom, Star) else s.unit.type(atom)
     if isinstance(type_, t.Dict) and type_.keys is None:
@@ -133,7 +133,7 @@ def next_of_own(s: Writer, atom: Atom, origin: Origin, name: str) -> Atom | None
         s, atom, *found_as(found, "__next__"), [], {}, origin, name)
 
 
-def is_own(s: Writer, atom: Atom) -> bool:
+def is_own(s: Writer, atom: Any) -> bool:
     """Say whether a value is an instance of a class of the program's own."""
     type_ = t.UNKNOWN if isinstance(atom, Star) else s.unit.type(atom)
     return isinstance(type_, t.Object) and type_.cls not in STAND_FOR

@@ -43,7 +43,7 @@ def store_result(
     return call_with_out(s, function, rest, named, out, origin, name)
 
 
-def keeps_dtype(s: Writer, args: list[Atom], out: list[Atom]) -> bool:
+def keeps_dtype(s: Writer, args: list[Any], out: list[Atom]) -> bool:
     """Say whether the array for a result has the dtype of the first argument."""
     first = s.unit.type(args[0]) if args and not isinstance(args[0], Star) else None
     given = s.unit.type(out[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def wanted_dtype(atom: Atom | None) -> np.dtype[Any] | None:
 
 
 def loop_for(
-    s: Writer, ufunc: np.ufunc, args: list[Atom], dtype: np.dtype[Any]
+    s: Writer, ufunc: np.ufunc, args: Sequence[Any], dtype: np.dtype[Any]
 ) -> tuple[np.dtype[Any], ...] | None:
     """Return the dtypes of operands in the loop whose result has a dtype, None if not known.
 

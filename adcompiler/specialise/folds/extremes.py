@@ -83,7 +83,7 @@ def one_of(
 
 def _item_of(function: Callable[..., Any]) -> Fold:
     def fold(
-        s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+        s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
         if len(args) != 1 or kwargs or isinstance(args[0], Star):
             return None
@@ -110,7 +110,7 @@ FOLDS[min] = _extremum(
 
 @folds(math.hypot)
 def fold_hypot(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """The norm of a sequence of unknown length is its distance from 0."""
     if len(args) != 1 or not isinstance(args[0], Star):

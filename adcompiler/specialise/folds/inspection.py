@@ -315,7 +315,7 @@ def fold_not(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: 
 
 
 @folds(bool)
-def fold_truth(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_truth(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     """Whether an instance is true is what its method says."""
     if len(args) != 1 or kwargs or isinstance(args[0], Star) or not isinstance(
         s.unit.type(args[0]), t.Object

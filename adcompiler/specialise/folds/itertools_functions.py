@@ -106,7 +106,7 @@ def fold_groupby(
 
 @folds(itertools.chain)
 def fold_chain(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """The iterables one after the other are a display of each, opened by ``*``."""
     if not any(may_carry(s, arg) for arg in args):

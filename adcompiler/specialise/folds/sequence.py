@@ -42,7 +42,7 @@ def _sequence(kind: str) -> Fold:
     return fold
 
 
-def is_unknown_sequence(s: Writer, arg: Atom) -> bool:
+def is_unknown_sequence(s: Writer, arg: Any) -> bool:
     """Say whether an argument is of unknown type, and may hold what carries a derivative."""
     return not isinstance(arg, Star) and isinstance(
         s.unit.type(arg), t.Unknown) and may_carry(s, arg)
@@ -181,7 +181,7 @@ def fold_reversed(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, n
 
 
 @folds(zip)
-def fold_zip(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_zip(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``strict=True`` becomes a comparison of lengths where the iterator is made."""
     if len(args) == 1 and isinstance(args[0], Star):
         columns = transposed(s, args[0].atom, origin, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def fold_array_split(
 
 @folds(np.hsplit, same_layout=True)
 def fold_hsplit(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """``np.split`` along the second axis, or the only one."""
     type_ = s.unit.type(args[0]) if args and not isinstance(args[0], Star) else None

@@ -134,7 +134,7 @@ class Frame:
             raise NotEmitted(f"the name {name}")
         return self.loaded(self.variables[name])
 
-    def loaded(self, slots: Num | Slots) -> Value:
+    def loaded(self, slots: Any) -> Value:
         """Return the value of variables."""
         code = self.code
         if isinstance(slots, tuple):

@@ -21,7 +21,7 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.ops.singles import dtype_of
 from adcompiler.backends.native.values import (
-    WIDE, Buffer, Carried, Declined, Fused, Known, Num, Rows, Several,
+    WIDE, Buffer, Carried, Declined, Fused, Known, Num, Several,
 )
 from adcompiler.backends.python.module import emit_module
 from adcompiler.ir import types as t
@@ -124,7 +124,7 @@ class Islands:
         return self.handed_over(s, atom, value, s.unit.type(atom), origin)
 
     def handed_over(
-        self, s: Builder, atom: Atom | None, value: Rows, type_: t.Type, origin: Origin
+        self, s: Builder, atom: Atom | None, value: Any, type_: t.Type, origin: Origin
     ) -> Atom:
         """Return a value as Python has it, made of parameters of the call's function."""
         name = atom.name if isinstance(atom, Var) else "x"

@@ -146,7 +146,7 @@ def shape_of_item(value: Kept | Rows) -> Any:
     return template(value.tape.layout if isinstance(value, Kept) else value.layout)
 
 
-def template(layout: Flattened | Slot) -> Any:
+def template(layout: Any) -> Any:
     """Return what stands for a value that is laid out on a tape."""
     match layout:
         case Slot(_, dtype, bound, flag):

@@ -449,7 +449,7 @@ def results(low: Lowering, called: Called, answer: str, lifted: Sequence[Any]) -
 
 
 
-def holds(value: Buffer, name: str) -> bool:
+def holds(value: Any, name: str) -> bool:
     """Say whether an array is in what is kept, under this name."""
     match value:
         case Several(parts) | Record(arrays=parts):

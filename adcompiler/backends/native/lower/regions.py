@@ -67,7 +67,7 @@ class Regions(Merging):
             hint = low.unit.naming.names.get(var, var.name)
             low.values[var] = self.merged(hint, low.unit.type(var), (then, a), (orelse, b))
 
-    def as_tests(self, body: Body, value: Buffer) -> Any:
+    def as_tests(self, body: Body, value: Any) -> Any:
         """Return a value of an arm as whether it is true: nobody reads what it is."""
         if not isinstance(value, Num) or value.isset is not None:
             return value
@@ -149,7 +149,7 @@ class Regions(Merging):
             self.may_lead(self.low.values.get(atom), roots) for atom in read
             if isinstance(atom, Var) and atom not in node.params)
 
-    def may_lead(self, value: Buffer | Num | Span | None, roots: set[str]) -> bool:
+    def may_lead(self, value: Any, roots: set[str]) -> bool:
         """Say whether a value may stand for an array in the storage of one of these."""
         match value:
             case Several(items):
@@ -307,7 +307,7 @@ class Regions(Merging):
             w.write(bind)
 
     def next_value(
-        self, old: Buffer | Num | Rows, new: Buffer | Num | Rows, pairs: list[tuple[str, Expr]],
+        self, old: Any, new: Any, pairs: list[tuple[str, Expr]],
         binds: list[Bind]
     ) -> None:
         """Note what is to be assigned for the next iteration."""
@@ -408,7 +408,7 @@ class Regions(Merging):
         ])
 
 
-def buffers_in(value: Buffer | Num | Rows) -> list[str]:
+def buffers_in(value: Any) -> list[str]:
     """Return the names of arrays in a value."""
     if isinstance(value, (Several, Keyed)):
         parts = value.items if isinstance(value, Several) else value.parts.values()

@@ -250,7 +250,7 @@ def as_buffer(value: Buffer | Carried) -> Buffer:
         Extent(value.name, axis) for axis in range(value.ndim)))
 
 
-def tapes_in(value: Buffer) -> set[Tape]:
+def tapes_in(value: Any) -> set[Tape]:
     """Return the tapes that a value is kept on, those of lists in lists too."""
     match value:
         case Kept(tape, _, _) | Inner(tape, _, _):

@@ -95,7 +95,7 @@ class Fusing:
         return Fused(of.dtype, of.shape, lambda item: item, (of,), frozenset({of.name}), self.hint,
                      self.count, at=at)
 
-    def settled(self, value: Buffer | Fused | Num) -> Any:
+    def settled(self, value: Any) -> Any:
         """Return an array that was to be computed where it is read, computed here."""
         if not isinstance(value, Fused):
             return value

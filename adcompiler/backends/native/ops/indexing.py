@@ -250,7 +250,7 @@ def scatter(
 
 
 def last_written(
-    low: Lowering, g: Buffer, index: Cut | Known | Num | Several, of: Kept | Rows
+    low: Any, g: Any, index: Cut | Known | Num | Several, of: Any
 ) -> Any:
     """Return cotangents of what was stored: zero where a later store took the place."""
     if not isinstance(g, Buffer) or not isinstance(of, Buffer) or g.dtype != FLOAT:

@@ -100,7 +100,7 @@ def as_matrix(low: Any, of: Kept | Rows, type_: t.Array) -> Buffer:
     return made
 
 
-def stacked(low: Any, args: Sequence[Rows], type_: t.Type) -> Buffer:
+def stacked(low: Any, args: list[Any], type_: t.Type) -> Buffer:
     """Write ``np.stack(of)`` of a list of arrays or numbers, along the first axis."""
     of, *rest = args
     if rest and not (len(rest) == 1 and isinstance(rest[0], Num) and rest[0].expr == ZERO):

@@ -40,7 +40,7 @@ from adcompiler.runtime.adjoints.shaping import like
 ZERO, ONE = Number(0), Number(1)
 
 
-def appended(low: Any, args: Sequence[Buffer | Rows | Several], type_: t.Type) -> Rows | Held:
+def appended(low: Any, args: list[Any], type_: t.Type) -> Rows | Held:
     """Write ``append``: the list has one item more."""
     rows, value = args
     is_in_sight(low, layout_of(rows))
@@ -55,7 +55,7 @@ def appended(low: Any, args: Sequence[Buffer | Rows | Several], type_: t.Type) -
     return Rows(rows.layout, longer)
 
 
-def shortened(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows | Held:
+def shortened(low: Any, args: list[Any], type_: t.Type) -> Rows | Held:
     """Write ``drop_last``."""
     if isinstance(args[0], Kept) and args[0].held is not None:
         return shorter(low, args[0])
@@ -120,7 +120,7 @@ def joined(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return made
 
 
-def repeated(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
+def repeated(low: Any, args: list[Any], type_: t.Type) -> Rows:
     """Write ``a * n`` of a list."""
     of, times = args if isinstance(args[0], (Rows, Kept)) else reversed(args)
     if not isinstance(times, Num) or times.dtype != INT:
@@ -138,7 +138,7 @@ def repeated(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     return made
 
 
-def added(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
+def added(low: Any, args: list[Any], type_: t.Type) -> Rows:
     """Write the sum of two cotangents of a list."""
     left, right = args
     if isinstance(right, Known) and right.value is None:
@@ -150,7 +150,7 @@ def added(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     return made
 
 
-def collected(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
+def collected(low: Any, args: list[Any], type_: t.Type) -> Rows:
     """Write ``list(of)``."""
     (of,) = args
     if isinstance(of, Several):
@@ -205,7 +205,7 @@ def gradient(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
     return copied(low, bar, form)
 
 
-def unstacked(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows | Buffer:
+def unstacked(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
     """Write the cotangents of what ``np.stack`` made along the first axis of a list."""
     g, of, *rest = args
     if rest and not (len(rest) == 1 and isinstance(rest[0], Num) and rest[0].expr == ZERO):

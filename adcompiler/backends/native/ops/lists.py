@@ -224,7 +224,7 @@ def bound_to(low: Any, hint: str, rows: Rows, layout: Flattened | Several | None
     So have its buffers, which share its storage so far, if no layout is given.
     """
 
-    def named(layout: Flattened | Slot) -> Any:
+    def named(layout: Any) -> Any:
         if isinstance(layout, Several):
             return Several(tuple(map(named, layout.items)))
         if isinstance(layout, Flattened):
@@ -275,13 +275,13 @@ def merged(low: Any, hint: str, type_: t.Type, left: tuple[Body, Any],
     return Rows(layout, Name(length))
 
 
-def has_arrays(layout: Flattened) -> bool:
+def has_arrays(layout: Any) -> bool:
     """Say whether there are arrays in the items of a list."""
     return isinstance(layout, Flattened) or (
         isinstance(layout, Several) and any(map(has_arrays, layout.items)))
 
 
-def holds(value: Buffer, *kinds: type) -> bool:
+def holds(value: Any, *kinds: type) -> bool:
     """Say whether a value is a list in the layout of which one of these is."""
     layout = layout_of(value) if isinstance(value, (Rows, Kept)) else value
     return isinstance(layout, kinds) or (
@@ -398,8 +398,8 @@ def write(low: Any, given: Any, index: Any, value: Buffer | Num, adds: bool) -> 
 
 
 def write_item(
-    low: Any, layout: Flattened | Slot, start: Expr, length: Expr,
-    index: Cut | Known | Num | Several, value: Any, adds: bool
+    low: Any, layout: Any, start: Expr, length: Expr,
+    index: Any, value: Any, adds: bool
 ) -> None:
     """Write an item of a list of a layout, which begins at ``start``, or add to it."""
     if isinstance(index, Several) and len(index.items) == 1:

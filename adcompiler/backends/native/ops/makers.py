@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from adcompiler.backends.native.ops.joining import (
     cut_apart, cut_apart_beside, joined, stacked, stacked_by,
 )
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, SINGLE, Apply, Binary, Choose, Element, Expr, Extent, Name, Number, Store,
+    BOOL, FLOAT, INT, SINGLE, Apply, Binary, Choose, Element, Expr, Number, Store,
 )
 from adcompiler.backends.native.ops.reductions import (
     NONE, REDUCTIONS, array, floats, known, options,
@@ -22,7 +22,7 @@ from adcompiler.backends.native.passes.rolling import rolled
 from adcompiler.backends.native.ops.scalars import TABLE
 from adcompiler.backends.native.ops.singles import dtype_of
 from adcompiler.backends.native.values import (
-    Buffer, Cut, Declined, Kept, Keyed, Known, Num, Record, Rows, Several, Span,
+    Buffer, Cut, Declined, Kept, Keyed, Known, Num, Record, Several, Span,
 )
 from adcompiler.backends.native.writer import as_double, single
 from adcompiler.ir import types as t
@@ -47,7 +47,7 @@ def made_as(type_: t.Type, name: str) -> str:
 def filled(name: str) -> Write:
     """Return what writes ``np.zeros`` and the like."""
 
-    def write(arrays: Arrays, args: list[Num], named: dict[str, Any], type_: t.Type) -> Any:
+    def write(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
         shape, _ = options(name, args, named, "shape dtype")
         fill = PREFIXES[name]
         value = None if fill is None else Num(Number(fill), INT, 1)
@@ -67,15 +67,13 @@ def of_shape(arrays: Arrays, shape: Any, value: Any, type_: t.Type, name: str) -
     return stretched(arrays, value, shape) if is_row else arrays.new(shape, dtype, value)
 
 
-def full(arrays: Arrays, args: list[Num | Several], named: dict[str, Any], type_: t.Type) -> Any:
+def full(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.full``."""
     shape, value, _ = options("full", args, named, "shape fill_value dtype")
     return of_shape(arrays, arrays.lengths(shape), value, type_, "full")
 
 
-def full_like(
-    arrays: Arrays, args: Sequence[Buffer | Num], named: dict[str, Any], type_: t.Type
-) -> Any:
+def full_like(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.full_like``."""
     of, value = options("full_like", args, named, "a fill_value")
     return of_shape(arrays, array(of, "full_like").shape, value, type_, "full_like")
@@ -84,7 +82,7 @@ def full_like(
 def filled_like(prefix: str, of_numbers: bool = False) -> Write:
     """Return what writes ``np.zeros_like`` and the like; that of the runtime takes numbers, too."""
 
-    def write(arrays: Arrays, args: list[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
+    def write(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
         name = f"{prefix}_like"
         (of,) = options(name, args, named, "a")
         if of_numbers and isinstance(of, Num):
@@ -130,14 +128,14 @@ def dot(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -
     return product(arrays, args, named, type_)
 
 
-def copied(arrays: Arrays, args: list[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
+def copied(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.copy``."""
     if len(args) != 1 or named:
         raise Declined("a copy with options")
     return owned(arrays, args[0])
 
 
-def owned(arrays: Arrays, value: Buffer) -> Any:
+def owned(arrays: Arrays, value: Any) -> Any:
     """Return a copy of arrays, of tuples, dicts and instances with such too.
 
     What a loop collected is never written into where it is.
@@ -157,7 +155,7 @@ def owned(arrays: Arrays, value: Buffer) -> Any:
     raise Declined("a copy of what is no array")
 
 
-def converted(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: t.Type) -> Any:
+def converted(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``astype``, ``np.float32`` and ``np.float64``: numbers in another precision."""
     of = args[0] if args else NONE
     found = dtype_of(type_) if isinstance(type_, t.Scalar) else made_as(type_, "astype")
@@ -219,7 +217,7 @@ def as_array(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Ty
     return array_of(arrays, args, named, type_)
 
 
-def outer(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
+def outer(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.outer`` of arrays of one axis."""
     a, b = (floats(of, "outer") for of in options("outer", args, named, "a b"))
     if (a.ndim, b.ndim) != (1, 1):
@@ -229,7 +227,7 @@ def outer(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: 
         lambda x, y: Num(Binary("*", x.expr, y.expr), FLOAT), [column, b], FLOAT)
 
 
-def eye(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: t.Type) -> Any:
+def eye(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.eye``."""
     n, m, k, _ = options("eye", args, named, "N M k dtype")
     offset = known(k, 0)
@@ -300,7 +298,7 @@ def on_diagonal(arrays: Arrays, of: Buffer, shape: tuple[Expr, ...]) -> Buffer:
     return new
 
 
-def diagonal_bar(low: Any, g: Any, shape: tuple[Extent | Name | Number, ...]) -> Buffer:
+def diagonal_bar(low: Any, g: Any, shape: Any) -> Buffer:
     """Write ``diagonal_adjoint`` of a square matrix."""
     lengths = low.arrays.lengths(shape)
     if not isinstance(g, Buffer) or g.ndim != 1 or len(lengths) != 2 or g.dtype != FLOAT:
@@ -310,7 +308,7 @@ def diagonal_bar(low: Any, g: Any, shape: tuple[Extent | Name | Number, ...]) ->
     return on_diagonal(low.arrays, g, lengths)
 
 
-def counted(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: t.Type) -> Any:
+def counted(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.arange`` of integers."""
     first, stop, step = options("arange", args, named, "start stop step")
     if stop == NONE:
@@ -334,7 +332,7 @@ def counted(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: 
     return new
 
 
-def spaced(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: t.Type) -> Any:
+def spaced(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.linspace`` of at least two numbers."""
     first, last, count = options("linspace", args, named, "start stop num")
     w = arrays.w
@@ -355,7 +353,7 @@ def spaced(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: t
     return new
 
 
-def transposed(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: t.Type) -> Any:
+def transposed(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.transpose``."""
     of, axes = options("transpose", args, named, "a axes")
     of = array(of, "transpose")
@@ -367,7 +365,7 @@ def transposed(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type
     return arrays.turned(of, tuple(axis % of.ndim for axis in order))
 
 
-def expanded(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: t.Type) -> Any:
+def expanded(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.expand_dims``: axes of length 1 at places among those of the result."""
     of, axis = options("expand_dims", args, named, "a axis")
     given = known(axis)
@@ -385,7 +383,7 @@ def expanded(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_:
         of, [None if i in places else Cut(None, None) for i in range(ndim)], arrays.hint)
 
 
-def swapped(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: t.Type) -> Any:
+def swapped(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.swapaxes``."""
     of, one, other = options("swapaxes", args, named, "a axis1 axis2")
     of = array(of, "swapaxes")
@@ -397,9 +395,7 @@ def swapped(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: 
     return arrays.turned(of, tuple(order))
 
 
-def reshaped(
-    arrays: Arrays, args: Sequence[Buffer | Several], named: dict[str, Any], type_: t.Type
-) -> Any:
+def reshaped(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.reshape``: the same elements in another shape; one length may be -1."""
     of = array(args[0], "reshape")
     if named or len(args) != 2:
@@ -426,14 +422,14 @@ def reshaped(
     return arrays.shaped(of, lengths)
 
 
-def flattened(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: t.Type) -> Any:
+def flattened(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.ravel``."""
     (of,) = options("ravel", args, named, "a")
     of = array(of, "ravel")
     return arrays.shaped(of, (arrays.size(of.shape),))
 
 
-def differences(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: t.Type) -> Any:
+def differences(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.diff`` of an array of one axis."""
     of, _, _, before, after = options("diff", args, named, "a n axis prepend append")
     of = floats(of, "diff")
@@ -469,7 +465,7 @@ def differences_between(arrays: Arrays, of: Buffer, before: Any, after: Any) -> 
     return new
 
 
-def clipped(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: t.Type) -> Any:
+def clipped(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.clip`` between two numbers."""
     of, low, high = options("clip", args, named, "a a_min a_max")
     if not all(isinstance(one, (Num, Buffer)) for one in (of, low, high)):

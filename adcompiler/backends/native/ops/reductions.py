@@ -34,7 +34,7 @@ def options(
     return [*args, *(named.get(one, NONE) for one in names[len(args) :])]
 
 
-def known(value: Known | Num, default: Any = None) -> Any:
+def known(value: Any, default: Any = None) -> Any:
     """Return an option that is known when compiling."""
     if isinstance(value, Known):
         return default if value.value is None else value.value
@@ -276,7 +276,7 @@ def or_number(write: Callable[..., Any]) -> Callable[..., Any]:
     """Return what writes a reduction that gives a number as it is."""
 
     def written(
-        arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type
+        arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type
     ) -> Any:
         if len(args) == 1 and not named and isinstance(args[0], Num) and (
             args[0].dtype in (FLOAT, SINGLE)
@@ -298,7 +298,7 @@ REDUCTIONS: dict[Any, Callable[..., Any]] = {
 """What is written for functions that reduce arrays, by what they mean."""
 
 
-def unstretched(low: Lowering, g: Buffer, shape: Several) -> Any:
+def unstretched(low: Any, g: Any, shape: Any) -> Any:
     """Write ``unbroadcast``: sums over the axes that are known to have been stretched."""
     arrays: Arrays = low.arrays
     if not isinstance(shape, Several):
@@ -327,7 +327,7 @@ def unstretched(low: Lowering, g: Buffer, shape: Several) -> Any:
     return g
 
 
-def projected(low: Lowering, g: Buffer, of: Kept | Rows) -> Any:
+def projected(low: Any, g: Any, of: Any) -> Any:
     """Write ``project``: a cotangent in the shape of what it belongs to."""
     if isinstance(of, Num):
         if isinstance(g, Buffer):

@@ -62,7 +62,7 @@ def after(w: Writer, number: Num) -> Num:
     return Num(w.assign("end", Binary("+", number.expr, Number(1))), "int64", number.bound + 1)
 
 
-def backwards(low: Any, of: Backwards | Kept | Rows | Span) -> Any:
+def backwards(low: Any, of: Any) -> Any:
     """Return ``reversed(of)``."""
     if isinstance(of, Endless):
         raise Declined("reversed of what has no end")
@@ -140,7 +140,7 @@ def stretched_shape(low: Any, *shapes: Any) -> Several:
     return Several(tuple(found))
 
 
-def of_three(low: Any, a: Several, b: Several) -> Known:
+def of_three(low: Any, a: Any, b: Any) -> Known:
     """Leave vectors to Python that have not three components where that was expected."""
     for one in (a, b):
         if not isinstance(one, (Buffer, Fused)) or not one.ndim:
@@ -179,7 +179,7 @@ def counted_right(low: Any, of: Kept | Rows, count: Any) -> Known:
     return equal_lengths(low, of, Several((None,) * int(count.expr.value)))
 
 
-def unpacked(low: Any, of: Kept | Rows, count: Any, star: Any) -> Several:
+def unpacked(low: Any, of: Any, count: Any, star: Any) -> Several:
     """Return the items of an array or a tuple that has as many as are unpacked, without a star."""
     if not isinstance(star.expr, Number) or int(star.expr.value) >= 0:
         raise Declined("a sequence is unpacked with a star")
@@ -194,7 +194,7 @@ def unpacked(low: Any, of: Kept | Rows, count: Any, star: Any) -> Several:
     ))
 
 
-def repacked(low: Any, parts: Any, of: Kept | Rows, star: Any = None) -> Any:
+def repacked(low: Any, parts: Any, of: Any, star: Any = None) -> Any:
     """Return the cotangents of what was unpacked as that of the array, or of the tuple."""
     if star is not None and (not isinstance(star.expr, Number) or int(star.expr.value) >= 0):
         raise Declined("a sequence is unpacked with a star")
@@ -210,7 +210,7 @@ def repacked(low: Any, parts: Any, of: Kept | Rows, star: Any = None) -> Any:
     return new
 
 
-def as_given(low: Any, of: Kept | Rows) -> Any:
+def as_given(low: Any, of: Any) -> Any:
     """Return ``tuple(of)`` of a tuple."""
     if not isinstance(of, Several):
         raise Declined("a tuple of what is no tuple")
@@ -241,7 +241,7 @@ def finished(low: Any, bar: Any, var: Any) -> Any:
     raise Declined("a gradient of what is no number or array")
 
 
-def noted(low: Any, place: Any, value: Buffer) -> Any:
+def noted(low: Any, place: Any, value: Any) -> Any:
     """Write the number that a variable has got where a handler finds it."""
     if not isinstance(value, Num):
         raise Declined("what is no number is kept for a handler of exceptions")
@@ -318,7 +318,7 @@ def key_of(index: Cut | Known | Num | Several) -> Any:
     raise Declined("a key that is computed")
 
 
-def attribute(low: Any, obj: Buffer | Rows, name: str) -> Any:
+def attribute(low: Any, obj: Any, name: str) -> Any:
     """Return ``obj.name``."""
     if isinstance(obj, Keyed) and obj.is_record:
         return obj.part(name)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.sparsity.dependences.index_sets import Array, count
+from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.values import Dependent, private
 from adcompiler.sparsity.interpreter.lanes.lane_access import Accesses
 from adcompiler.sparsity.interpreter.run import Run
@@ -28,7 +28,7 @@ class Level:
 class Lane:
     """What a variable is in each lane of a level: an array of numbers, or one that depends."""
 
-    def __init__(self, level: Level, value: Array) -> None:
+    def __init__(self, level: Level, value: Any) -> None:
         self.level = level
         self.value = value
 

@@ -27,7 +27,6 @@ from adcompiler.sparsity.interpreter.lanes.lane_values import (
 from adcompiler.sparsity.interpreter.lanes.operations import Operations
 from adcompiler.sparsity.interpreter.run import Refusal, Run
 from adcompiler.sparsity.transfers.movement import scalars_of
-from types import ModuleType
 
 FEWEST = 5
 """Loops of fewer iterations are run one iteration after the other."""
@@ -114,7 +113,7 @@ class Lanes(Operations):
 
     def loop(
         self, iterables: Sequence[Any], inits: tuple[Dependent | Array, ...],
-        body: Callable[..., Any], condition: Dependent | bool, count: int, collects: int,
+        body: Callable[..., Any], condition: Any, count: int, collects: int,
         stops: bool
     ) -> tuple[Any, ...]:
         """Return the results of a loop inside: in lanes of its own, or one after the other."""
@@ -251,7 +250,7 @@ class Lanes(Operations):
             return self.arrays[-1]
         return Sum(object())
 
-    def end(self, result: Any, owner: ModuleType, init: Operand) -> Any:
+    def end(self, result: Any, owner: Any, init: Any) -> Any:
         """Return a carried value after the loop."""
         if isinstance(owner, Written):
             if result is not owner:

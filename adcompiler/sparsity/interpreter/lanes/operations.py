@@ -59,13 +59,13 @@ class Operations:
         outer = self.at_level(lane, level.around)
         return self.picked(outer, level.parents)
 
-    def picked(self, array: Array, positions: Array) -> Any:
+    def picked(self, array: Any, positions: Array) -> Any:
         """Return the elements of a flat array at some positions."""
         if isinstance(array, Dependent):
             return get_item(self.run, array, positions)
         return array[positions]
 
-    def lane(self, value: Array) -> Any:
+    def lane(self, value: Any) -> Any:
         """Return an array as a value in the present lanes; what else it may be, as it is."""
         return Lane(self.level, value) if np.ndim(value) or isinstance(value, Dependent) else value
 
@@ -91,7 +91,7 @@ class Operations:
         return self.depending(function, values)
 
     def at_generic(
-        self, function: Callable[..., Any], args: tuple[Dependent | Lane | Sum, ...], kwargs: Any,
+        self, function: Any, args: tuple[Any, ...], kwargs: Any,
         origins: frozenset[int]
     ) -> Any:
         """Return the results of a call in all lanes of what may come from generic numbers."""
@@ -171,7 +171,7 @@ class Operations:
     def lane_numbers(self) -> Any:
         return np.arange(self.level.size)
 
-    def places(self, shape: tuple[int, ...], index: Dependent) -> tuple[Any, tuple[Any, ...]]:
+    def places(self, shape: tuple[int, ...], index: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the flat positions of single elements in all lanes, and the index of them."""
         parts = index if isinstance(index, tuple) else (index,)
         if len(parts) != len(shape):
@@ -187,7 +187,7 @@ class Operations:
             found.append(np.where(numbers < 0, numbers + extent, numbers))
         return np.ravel_multi_index(tuple(found), shape) if shape else None, tuple(found)
 
-    def update(self, obj: Dependent, steps: Sequence[Any], value: Array, adds: bool) -> Any:
+    def update(self, obj: Any, steps: Sequence[Any], value: Array, adds: bool) -> Any:
         """Return an array written into in all lanes."""
         if not isinstance(obj, Written) or len(steps) != 1 or steps[0][0] != "item":
             raise BailError
