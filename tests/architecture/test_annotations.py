@@ -8,7 +8,7 @@ from collections import Counter
 from tests.architecture.test_sizes import ROOT, files
 
 AT_MOST: dict[str, int] = {
-    "__init__": 1, "analyses": 13, "api": 303, "backends": 442, "batching": 24, "cache": 32,
+    "__init__": 1, "analyses": 13, "api": 303, "backends": 452, "batching": 24, "cache": 32,
     "cli": 21, "compile": 23, "derive": 27, "dispatch": 118, "errors": 2, "frontend": 254,
     "interop": 114, "ir": 18, "ops": 51, "optimise": 29, "parallel": 26, "plot": 7,
     "products": 5, "record": 542, "rulekit": 123, "smooth": 5, "sparsity": 608,
