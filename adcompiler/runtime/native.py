@@ -64,7 +64,7 @@ def finite_test() -> Callable[[Any], bool]:
     if has_compiler():
         from adcompiler.runtime.machine.llvm import engine
 
-        if engine().has_storage:
+        if engine.cache_info().currsize and engine().has_storage:
             test: Callable[[Any], bool] = engine().finite
             return test
     return lambda found: False

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -70,13 +72,14 @@ def test_parts_of_long_arrays_are_all_looked_at(size: int) -> None:
         x[at] = 1.0
 
 
-def test_a_gradient_that_is_not_finite_is_computed_again() -> None:
-    def roots(x: Any) -> Any:
-        total = 0.0
-        for i in range(len(x)):
-            total += math.sqrt(x[i]) + 0.0 * math.sqrt(x[i + 1 - len(x)])
-        return total
+def roots(x: Any) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        total += math.sqrt(x[i]) + 0.0 * math.sqrt(x[i + 1 - len(x)])
+    return total
 
+
+def test_a_gradient_that_is_not_finite_is_computed_again() -> None:
     gradient = grad(roots, backend="native")
     assert np.array_equal(gradient(np.array([4.0, 1.0])), [0.25, 0.5])
     assert np.array_equal(gradient(np.array([4.0, 0.0, 1.0])), [0.25, np.inf, 0.5])
@@ -90,3 +93,15 @@ def test_large_derivatives_do_not_warn() -> None:
     x = np.zeros(3)
     for backend in ("python", "native"):  # the suite makes errors of warnings
         assert np.array_equal(grad(curve, backend=backend)(x), np.full(3, 1e300))
+
+
+def test_where_llvm_cannot_be_loaded_python_answers_and_looks() -> None:
+    text = (
+        "import sys\nsys.modules['llvmlite.binding'] = None\n"
+        "import numpy as np\nfrom adcompiler import grad\n"
+        "from tests.native.test_finite import roots\n"
+        "gradient = grad(roots, backend='auto')\n"
+        "for _ in range(2):\n    print(gradient(np.array([4.0, 16.0])).tolist())\n")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", text], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["[0.25, 0.125]"] * 2, done.stderr
