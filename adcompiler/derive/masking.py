@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from adcompiler.analyses.activity import varied_variables
 from adcompiler.derive.forward.transposing import dependents
 from adcompiler.derive.slopes import is_gentle
@@ -35,6 +37,8 @@ PRODUCTS = frozenset({"multiply", "divide"})
 """What functions mean that are masked."""
 ALIKE = frozenset({"broadcast_to", "expand_dims", "reshape", "negative"})
 """What functions mean that give the numbers of their first argument, or their negatives."""
+MOVED = ALIKE | {"sum"}
+"""What functions mean that numbers are moved out of."""
 OF_NUMBERS = ("adcompiler.runtime.series", f"{KERNELS}.scipy_series")
 """Modules of functions of coefficients that do the same for each element of arrays."""
 
@@ -87,15 +91,20 @@ def is_alike(function: Callable[..., Any]) -> bool:
 def scaled_last(block: Block, linear: set[Atom], type_of: Callable[[Atom], t.Type]) -> set[Atom]:
     """Return the products that stand for cotangents, which a number is multiplied by in the end.
 
-    The optimiser makes ``c * (a * b)`` of ``(c * a) * b``, for a number ``c``: see
-    ``optimise/algebra.py``.
+    The optimiser makes ``c * (a * b)`` of ``(c * a) * b``, for a number ``c``, also through signs
+    and sums: see ``optimise/algebra.py``.
     """
     wanted: set[Atom] = set()
     found: set[Atom] = set()
     for statement in reversed(list(walk(block))):
         match statement:
-            case Let(target, Call(Const(function), (first, second), ()), origin) if (
-                is_known(function)
+            case Let(target, Call(_, (first, *_)) as rhs, origin) if (
+                target in wanted and target not in linear and origin.reverse
+                and meaning(rhs) in MOVED
+            ):
+                wanted.add(unstar(first))
+            case Let(target, Call(Const(function), (first, second), ()) as rhs, origin) if (
+                is_known(function) or is_dot(rhs, type_of)
             ):
                 a, b = unstar(first), unstar(second)
                 if target in linear and a in linear and isinstance(type_of(a), t.Scalar):
@@ -104,6 +113,13 @@ def scaled_last(block: Block, linear: set[Atom], type_of: Callable[[Atom], t.Typ
                     wanted.add(a)
                     found.add(target)
     return found
+
+
+def is_dot(rhs: Call, type_of: Callable[[Atom], t.Type]) -> bool:
+    """Say whether a call is the product of two vectors: the sum of products of numbers."""
+    types = [type_of(unstar(arg)) for arg in rhs.args]
+    return meaning(rhs) == "matmul" and len(types) == 2 and not rhs.kwargs and all(
+        isinstance(type_, t.Array) and type_.ndim == 1 for type_ in types)
 
 
 def may_be_masked(unit: Unit) -> bool:
@@ -175,6 +191,17 @@ class Masking:
                     rhs = replace(rhs, func=Const(made[0]), args=made[1:])
                     self.unit.defs[target] = rhs
                 yield replace(statement, rhs=rhs)
+            case Let(target, Call(Const(function), (a, b), ()) as rhs, origin) if (
+                is_dot(rhs, self.unit.type)
+                and (made := self.product(function, a, b, target in self.scaled)) is not None
+            ):
+                parts = Var("product", True)
+                products = Call(Const(made[0]), made[1:])
+                self.unit.record(parts, products, self.unit.type(unstar(a)))
+                yield Let(parts, products, origin)
+                rhs = Call(Const(np.sum), (parts,))
+                self.unit.defs[target] = rhs
+                yield Let(target, rhs, origin)
             case Let(target, Call(Const(function), args) as rhs, origin) if is_series(function):
                 moves = [args[i] for i in COEFFICIENTS[function]]
                 yield from self.series(target, rhs, moves, origin)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adcompiler import grad, value_and_grad
+from adcompiler import grad, value_and_grad, vjp
 from adcompiler.testing import check_grads
 
 RNG = np.random.default_rng(33)
@@ -210,3 +210,28 @@ def test_others_are_summed_as_before() -> None:
     assert "@" not in grad(both, argnums=1).source_for(np.ones((2, 3)), 2.0)
     text = grad(both, argnums=1).source_for(np.ones(3, np.float32), 2.0)
     assert ".sum()" in text or "np.sum(" in text
+
+
+M, V = np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([[0.0, 1.0], [2.0, 1.0]])
+
+
+def steep_inside(c, v, m): return np.sum(np.sqrt(v * c + 0.0) * m)
+def steep_outside(c, v, m): return np.sum(-np.sqrt(v + c - 1.0) * m * 3.0)
+def steep_rows(c, v, m): return np.sum(np.sum(np.sqrt(V + c - 1.0) * M, axis=1) * 2.0)
+
+
+def steep_below(c, v, m, n=2):
+    return np.sum(np.sqrt(v + c - 1.0) * m) if n == 0 else steep_below(c, v, m, n - 1)
+
+
+@pytest.mark.parametrize("function", [steep_inside, steep_outside, steep_rows, steep_below])
+def test_cotangents_that_are_0_stay_0_in_sums(function: Callable[..., Any]) -> None:
+    """Where the slope is infinite, as that of a root at 0: in pullbacks and pairs, too."""
+    v = m = np.array([0.0, 1.0])
+    wanted = {steep_inside: 0.5, steep_outside: -1.5, steep_below: 0.5,
+              steep_rows: 1.0 + 1.0 / np.sqrt(2.0) + 1.0}[function]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert grad(function)(1.0, v, m) == pytest.approx(wanted)
+        assert grad(function, debug=True)(1.0, v, m) == pytest.approx(wanted)
+        _, pull = vjp(function, 1.0, v, m, argnums=0)
+        assert np.ravel(pull(1.0)) == pytest.approx(wanted)
