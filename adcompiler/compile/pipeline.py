@@ -270,8 +270,10 @@ def all_stages(request: Request) -> Iterator[Result]:
     reached("types", SHARES[0])
     unit, typed = typed_function(unit, function, request)
     if unit.findings:
+        # All that lacks a rule is reported at once. What was refused stands for no value, so that
+        # differentiating may fail anywhere: the refusal is what is told.
         with suppress(Exception):
-            differentiate(unit, typed, request)  # to find what lacks a rule, and report all at once
+            differentiate(unit, typed, request)
         refuse(unit)
     functions = verified(typed.functions(unit), unit)
     if verifying():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from adcompiler.dispatch.guards import Guard
+from adcompiler.errors import InternalError
 from adcompiler.ir import types as t
 from adcompiler.runtime import own
 from adcompiler.structs import dataclass
@@ -45,6 +45,10 @@ class Compiled:
         """Return the code that gives the derivative for the values of all parameters."""
         found = None
         if self.masked is not None:
-            with suppress(Exception):  # what the call would raise
+            try:
                 found = self.masked(*own(values))
+            except InternalError:
+                raise
+            except Exception:
+                return self  # the user's own error: the call raises it
         return found or self
