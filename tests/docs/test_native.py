@@ -230,6 +230,26 @@ def complex_numbers(x, n):
     return abs(z)
 
 
+def complex_sizes(x, n):
+    total = 0.0
+    for i in range(n):
+        total += np.abs(complex(x, i))
+    return total
+
+
+def written_rows(x, rows):
+    for i in range(len(rows)):
+        rows[i][0] = rows[i][1] * x
+    return rows[0][0] * x
+
+
+def arrays_as_arguments(arrays):
+    total = 0.0
+    for one in arrays:
+        total += one[0] * one[1]
+    return total
+
+
 def lists_of_lists(x, n):
     rows = [[x, 1.0], [2.0, x]]
     for i in range(n):
@@ -289,6 +309,7 @@ EXAMPLES: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...
     "arrays that iterations": (grad, exchanged, (X, 3)),
     "tuples; dicts with": (grad, structures, ({"a": 0.5}, (Point(1.0, 2.0), 2.0))),
     "lists of numbers and": (grad, of_lists, ([0.5, 1.5, 1.0],)),
+    "lists of such lists": (grad, lists_of_lists, (0.5, 2)),
     "lists of arrays of one": (compiled, arrays_in_lists, (X, 3)),
     "`np.array` of numbers": (grad, nested, (0.5,)),
     "`try` with": (grad, caught, (0.5, 3)),
@@ -300,8 +321,10 @@ EXAMPLES: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...
     "products of matrices, `var`": (
         compiled, short_products, (A.astype(np.float32), SHORT[:3])),
     "arrays of int32": (compiled, transformed, (X,)),
-    "complex numbers": (grad, complex_numbers, (0.1, 3)),
-    "lists of lists": (grad, lists_of_lists, (0.5, 2)),
+    "[complex numbers]": (grad, complex_numbers, (0.1, 3)),
+    "elements of complex": (grad, complex_sizes, (0.1, 3)),
+    "arguments that hold": (grad, written_rows, (0.5, [[1.0, 2.0], [3.0, 4.0]])),
+    "lists of arrays that are": (grad, arrays_as_arguments, ([X, X],)),
     "lists of float32": (grad, short_lists, (SHORT,)),
     "instances that": (compiled, instances, (0.5, 3)),
     "recursive functions that": (grad, recursive_lists, (0.5, 3)),
