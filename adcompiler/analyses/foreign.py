@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from adcompiler.ops.homes import root_module
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import is_record, state_of
 from adcompiler.runtime.tables import is_table
-from collections.abc import Callable
 
 INSTEAD = {
     "cupy": "cupy.asnumpy(x)", "dask": "x.compute()", "jax": "np.asarray(x)",

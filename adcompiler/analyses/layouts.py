@@ -8,6 +8,7 @@ computed of, so these matter as well. What is not among them may be laid out in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from adcompiler.analyses.storage import Definition, TypeOf, is_mutable
 from adcompiler.ir import types as t
@@ -21,7 +22,6 @@ from adcompiler.ops.facts import IN_C
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.adjoints.shaping import reshape_view
 from adcompiler.typed.callee import Callee
-from typing import Any
 
 DESCRIBES = frozenset({"strides", "flags", "data", "ctypes", "__array_interface__"})
 """Attributes of arrays that tell how these lie in memory."""

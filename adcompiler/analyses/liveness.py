@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import Atom, Call, Do, Function, Let, Raise, Region, Var, operands
-from adcompiler.ir.remembered import remembered
 from adcompiler.ir.regions import ENDS, ITEM
+from adcompiler.ir.remembered import remembered
 from adcompiler.ir.visit import walk
 
 

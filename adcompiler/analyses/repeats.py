@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from adcompiler.analyses.exchanges import Exchanges, is_copy, slot_of
 from adcompiler.analyses.held import Classes, is_written_inside
@@ -25,7 +26,6 @@ from adcompiler.ir.visit import blocks_of
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import append, dict_values, put_entry, record
 from adcompiler.structs import dataclass
-from typing import Any
 from adcompiler.typed.callee import Callee
 
 ITEM_BY_ITEM: frozenset[object] = frozenset({

@@ -8,24 +8,24 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from adcompiler.api.derivative import KEPT, Code, Derivative, P, R_co
 from adcompiler.api.fallback import (
     BY_BACKEND, because, keep_refused, may_record, tell_recorded, types_key,
     warn_if_large,
 )
 from adcompiler.api.sparse.arguments import by_entries, function_of_entries, matrices_among
-from adcompiler.api.derivative import KEPT, Code, Derivative, P, R_co
 from adcompiler.compile.modes import MODES, named
 from adcompiler.dispatch import (
     MAX_DIRECT, Compiled, Options, Specialisations, make_call, part_at,
 )
 from adcompiler.dispatch.annotations import assumptions, types_of_parameters
-from adcompiler.dispatch.written import as_written, has_own_containers, sees_calls
 from adcompiler.dispatch.explain import Explanation
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.source_text import SourceText
+from adcompiler.dispatch.written import as_written, has_own_containers, sees_calls
 from adcompiler.errors import ADError
-from adcompiler.record.entry import explained, recorded, rewritten_text, tape_text
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.record.entry import explained, recorded, rewritten_text, tape_text
 from adcompiler.runtime.progress import showing
 from adcompiler.typed.derivatives import Argnums
 

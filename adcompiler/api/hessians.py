@@ -14,14 +14,14 @@ from typing import Any, cast, overload
 
 import numpy as np
 
-from adcompiler.api.forward import jvp
-from adcompiler.api.composed import ComposedDerivative
 from adcompiler.api.argnums import Asked, stated
+from adcompiler.api.composed import ComposedDerivative
 from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.api.fallback import (
     BY_BACKEND, because, may_record, recorded_instead, types_key,
 )
+from adcompiler.api.forward import jvp
 from adcompiler.api.keywords import suggesting
 from adcompiler.api.seeds import seeds_at_once
 from adcompiler.cache.modules import load_module

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adcompiler.api.argnums import Asked, of_call
-from adcompiler.api.forward import chosen
 from adcompiler.api.emitted import kept_derivative
+from adcompiler.api.forward import chosen
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
 

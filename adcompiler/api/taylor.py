@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api.forward import chosen, jvp
 from adcompiler.api.composed import Called, ComposedDerivative
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
+from adcompiler.api.forward import chosen, jvp
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.targets import find_target
 from adcompiler.dispatch.trees import leaves

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,14 +11,13 @@ import numpy as np
 
 from adcompiler.batching.kinds import carries
 from adcompiler.batching.library import axes_of, axis_of
-from adcompiler.ops.facts import ALONG_ALL, IN_ORDER, IN_ROWS
 from adcompiler.batching.subscripts import Subscripts
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Item, Origin, Pack, Rhs, Star, Var,
 )
-from collections.abc import Callable
+from adcompiler.ops.facts import ALONG_ALL, IN_ORDER, IN_ROWS
 from adcompiler.typed.callee import Callee
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,15 +23,14 @@ from adcompiler.ir.nodes import (
 from adcompiler.ops.facts import ALIKE, COLUMNS, IN_ROWS, JOINS, VECTORS
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.runtime.checking import check_shape, check_shape_each
 from adcompiler.runtime import (
     add, add_at, append, as_gradient, drop_last, project, unbroadcast, zeros_like,
 )
+from adcompiler.runtime.adjoints.shaping import copy_as_laid_out
 from adcompiler.runtime.batches import (
     as_gradient_each, project_each, seed_of, stacked, unbroadcast_each,
 )
-from adcompiler.runtime.adjoints.shaping import copy_as_laid_out
-from collections.abc import Callable
+from adcompiler.runtime.checking import check_shape, check_shape_each
 from adcompiler.typed.callee import Callee
 
 

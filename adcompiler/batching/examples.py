@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.purity import checks, is_destructive
 from adcompiler.batching.batcher import Batcher
 from adcompiler.batching.library import is_elementwise
 from adcompiler.errors import NotBatchable
@@ -23,7 +24,6 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.regions import If, Loop
 from adcompiler.ir.visit import walk
-from adcompiler.analyses.purity import checks, is_destructive
 from adcompiler.ops.facts import NUMBERS as TOTAL
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY

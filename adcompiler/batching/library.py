@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from adcompiler.ops.facts import ALONG_ALL, ALONG_ONE, EACH, IN_ORDER
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.signatures import signature as signature_of
-from collections.abc import Callable
 from adcompiler.typed.callee import Callee
 
 ALONG = (ALONG_ONE, ALONG_ALL, IN_ORDER)

@@ -6,6 +6,7 @@ import argparse
 import ast
 import difflib
 import re
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,15 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.derivative import Derivative
+from adcompiler.api.sparse.operators import SparseDerivative, sparse_hessian, sparse_jacobian
 from adcompiler.api.sparse.pattern_programs import patterns_of
 from adcompiler.api.sparse.patterns import hessian_sparsity, jacobian_sparsity
-from adcompiler.api.sparse.operators import SparseDerivative, sparse_hessian, sparse_jacobian
 from adcompiler.cli.dump import parse_argnums
 from adcompiler.cli.output import show_json
 from adcompiler.cli.target import UsageError, load_target, running, writing
 from adcompiler.ops.homes import display_name
 from adcompiler.plot import save
 from adcompiler.signatures import signature as signature_of
-from collections.abc import Callable
 
 SPARSE: dict[str, Any] = {"sparse-jacobian": sparse_jacobian, "sparse-hessian": sparse_hessian}
 """Modes of ``dump`` that write sparse derivatives."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from adcompiler.api.emitted import as_asked
@@ -16,7 +17,6 @@ from adcompiler.cli.target import UsageError, load_target, running, writing
 from adcompiler.compile.modes import ALIASES, MODES
 from adcompiler.viewer.listed import listed_emitted
 from adcompiler.viewer.page import View
-from collections.abc import Callable
 
 
 def add_view(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -13,6 +13,7 @@ from inspect import Parameter
 from typing import Any
 
 from adcompiler.analyses.purity import Purity, checks, is_destructive
+from adcompiler.analyses.stale import stale_reads
 from adcompiler.backends.python.held_bytes import held_bytes
 from adcompiler.backends.python.module import module_tree
 from adcompiler.backends.python.outer_products import with_outer_products_together
@@ -20,14 +21,13 @@ from adcompiler.backends.python.printer.source import emit_source
 from adcompiler.budget import Budget
 from adcompiler.compile.applied import applied, types_of
 from adcompiler.compile.backends import BACKENDS, check_worth
+from adcompiler.compile.modes import MODES, Form
+from adcompiler.compile.nested import derive
 from adcompiler.compile.prepared import (
     raising_kept, with_aggregates_apart, with_lengths_in_front, with_rows_apart,
 )
-from adcompiler.compile.modes import MODES, Form
-from adcompiler.compile.nested import derive
 from adcompiler.derive.rules import is_foreign
 from adcompiler.derive.stand_ins import with_stand_ins
-from adcompiler.analyses.stale import stale_reads
 from adcompiler.errors import (
     Declined, Finding, InternalError, MissingRuleError, NotBatchable, Reason, RunsAgainError,
     TooLongError, UnsupportedError,
@@ -40,8 +40,8 @@ from adcompiler.ir.nodes import Block, Call, Const, Do, Function, Let, Rhs, oper
 from adcompiler.ir.verifier import verify, verifying
 from adcompiler.ir.visit import direct_uses, walk
 from adcompiler.ops.homes import display_name
-from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.kept_bytes import kept_bytes
+from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.product import Product, optimised
 from adcompiler.products.specialised import Typed, changed_everywhere, specialise
 from adcompiler.runtime import (

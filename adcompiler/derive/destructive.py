@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Call, Const, Origin, Rhs, Step, Update, unstar
 from adcompiler.runtime import add_at, append, drop_last
 from adcompiler.specialise.writer import Writer
-from collections.abc import Callable
 
 
 def is_call_of(function: Callable[..., Any], rhs: Rhs) -> bool:

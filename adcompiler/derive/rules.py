@@ -15,8 +15,8 @@ import numpy as np
 
 from adcompiler.analyses.liveness import live_variables
 from adcompiler.derive.refusals import place_of, saying_where
-from adcompiler.derive.slopes import is_steep
 from adcompiler.derive.reverse.cotangents import cotangent_type, is_none
+from adcompiler.derive.slopes import is_steep
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from adcompiler.dispatch.arguments import as_real, part_at
 from adcompiler.dispatch.calling import AtPoint
-from adcompiler.dispatch.finite import NotFinite
 from adcompiler.dispatch.compiled import Compiled
 from adcompiler.dispatch.entry import MAX_DIRECT, make_call
+from adcompiler.dispatch.finite import NotFinite
 from adcompiler.dispatch.options import Options
 from adcompiler.dispatch.specialisations import Specialisations
 from adcompiler.dispatch.targets import differentiated_by_default, holds_floats

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adcompiler.dispatch.compiled import Compiled
-from adcompiler.dispatch.guards import Namespace, argument_test, type_test
 from adcompiler.dispatch.frames import tell
+from adcompiler.dispatch.guards import Namespace, argument_test, type_test
 from adcompiler.dispatch.specialisations import Specialisations
 from adcompiler.frontend.sources.places import PSEUDO
 

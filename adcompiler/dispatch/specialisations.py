@@ -12,17 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adcompiler.budget import deeply, is_deep, together
-from adcompiler.cache.seals import is_sealed
 from adcompiler.cache.keys import digest, is_unknown, primary_key, resolve, storable, type_text
 from adcompiler.cache.modules import EMITTED, load_module
+from adcompiler.cache.seals import is_sealed
 from adcompiler.cache.store import Entry, Store, default_directory
+from adcompiler.compile.pipeline import Emitted
+from adcompiler.dispatch import terminal as terminal
 from adcompiler.dispatch.arguments import real_at, refuse_foreign
 from adcompiler.dispatch.calling import (
     allowing_aliases, allowing_stretched, of_each, telling_unfit, unless_unfit, with_effects,
 )
 from adcompiler.dispatch.compiled import Compiled, Same
-from adcompiler.dispatch.guards import guard
 from adcompiler.dispatch.emitted_module import EmittedModule
+from adcompiler.dispatch.guards import guard
 from adcompiler.dispatch.keeping import (
     compiled_or_refused, facts_that_hold, kept_refusal, reliance_manifest,
 )
@@ -31,7 +33,6 @@ from adcompiler.dispatch.masking import masked_form
 from adcompiler.dispatch.native_source import native_source
 from adcompiler.dispatch.options import Options, backend_key, debugging
 from adcompiler.dispatch.places import places_of
-from adcompiler.dispatch import terminal as terminal
 from adcompiler.dispatch.targets import cell_contents, find_target
 from adcompiler.errors import (
     ADError, ArgumentsError, LocatedError, MissingRuleError, Reason, TooLongError, UnsupportedError,
@@ -46,7 +47,6 @@ from adcompiler.runtime.progress import showing
 from adcompiler.signatures import signature as signature_of
 from adcompiler.typed.derivatives import is_derivative
 from adcompiler.typed.values import foreign_array, type_of, with_options
-from adcompiler.compile.pipeline import Emitted
 
 if TYPE_CHECKING:
     from adcompiler.compile.pipeline import Request

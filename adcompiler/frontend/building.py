@@ -11,9 +11,9 @@ import gast
 
 from adcompiler.frontend.interface import RAISES, RETURNS, End, Interface
 from adcompiler.frontend.names import assigned_names, declared_names, mark_outer, unbound_names
+from adcompiler.frontend.rejected import Rejection
 from adcompiler.frontend.rewriting.own_targets import shown
 from adcompiler.frontend.sources.places import users_place
-from adcompiler.frontend.rejected import Rejection
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Closure, Const, Do, Free, If, Let, Loop, Origin, Pack, Rhs,
     Star, Statement, Unsupported, Var,

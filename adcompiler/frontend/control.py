@@ -17,8 +17,8 @@ from adcompiler.frontend import rejected
 from adcompiler.frontend.building import Builder, target_name
 from adcompiler.frontend.interface import BREAKS, CONTINUES, NORMAL, RAISES, RETURNS, End
 from adcompiler.frontend.names import assigned_names, can_fall_through, leaves, walrus_names
-from adcompiler.frontend.rewriting.own_targets import shown
 from adcompiler.frontend.regions import with_else_after
+from adcompiler.frontend.rewriting.own_targets import shown
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Const, If, Let, Loop, Raise, Statement, Var,
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import types
 import weakref
 
-from adcompiler.frontend.rewriting.inlined_generators import with_inlined_generators
 from adcompiler.frontend.parser import parse
+from adcompiler.frontend.rewriting.inlined_generators import with_inlined_generators
 from adcompiler.frontend.rewriting.private_names import write_private_names
 from adcompiler.frontend.sources.source import parse_function
 from adcompiler.ir.nodes import Function

@@ -17,16 +17,16 @@ from adcompiler.frontend.comprehensions import Comprehensions
 from adcompiler.frontend.control import Control
 from adcompiler.frontend.expressions import Expressions
 from adcompiler.frontend.forms import in_other_forms
+from adcompiler.frontend.generators import Generators
+from adcompiler.frontend.interface import NORMAL, RAISES, End
+from adcompiler.frontend.names import assigned_after, assigned_around
+from adcompiler.frontend.patterns import Patterns
+from adcompiler.frontend.regions import Regions
 from adcompiler.frontend.rewriting.generator_functions import (
     collected, is_generator, may_not_end, never_ends,
 )
-from adcompiler.frontend.generators import Generators
-from adcompiler.frontend.interface import NORMAL, RAISES, End
 from adcompiler.frontend.rewriting.mutual import free_names, untangle
-from adcompiler.frontend.names import assigned_after, assigned_around
 from adcompiler.frontend.rewriting.own_targets import rename_targets
-from adcompiler.frontend.patterns import Patterns
-from adcompiler.frontend.regions import Regions
 from adcompiler.frontend.state import Recipe, State
 from adcompiler.frontend.statements import Statements
 from adcompiler.ir.nodes import (

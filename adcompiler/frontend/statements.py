@@ -10,10 +10,10 @@ import gast
 
 from adcompiler.frontend import rejected
 from adcompiler.frontend.building import Builder, target_name
-from adcompiler.frontend.rewriting.classes import class_made, is_same_at_each_call, taken_apart
 from adcompiler.frontend.imports import imported_module
 from adcompiler.frontend.interface import RAISES, End
 from adcompiler.frontend.names import assigned_names
+from adcompiler.frontend.rewriting.classes import class_made, is_same_at_each_call, taken_apart
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Call, Const, Do, Free, Item, Let, Raise, Var,
 )

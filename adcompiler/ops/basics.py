@@ -28,10 +28,6 @@ from adcompiler.ops.facts import (
     ALIKE, ANY, ARRAYS, CONTENTS, EACH, FIRST_WINS, HOLDS, IN_ROWS, INTEGERS, ITEMS, ITERABLES,
     KEPT, MAY, NEVER_NEGATIVE, NUMBERS, OWN, PLAIN, READ, SAME, TEXT, VIEW, Entry, Shares, stated,
 )
-from adcompiler.runtime.checking import (
-    check_cotangent, check_shape, check_shape_each, check_tangent, check_value,
-)
-from adcompiler.runtime.aliases import copied_apart
 from adcompiler.runtime import (
     accumulate, add, add_at, append, apart, as_gradient, called, check_assigned,
     check_bound, check_count, check_items, check_keywords, check_lasts, check_position,
@@ -41,17 +37,10 @@ from adcompiler.runtime import (
     same_trailing_shape, scatter, seed, stays_real, stop_gradient, store_global, told, unpack,
     zeros_like,
 )
-from adcompiler.runtime.batches import zeros_of_each
-from adcompiler.runtime.external import (
-    call_external, external_adjoint, external_by_jac, external_by_vjp,
-    external_call, external_of_three_by_vjp, external_of_two_by_vjp, external_tangent,
-    external_value,
-)
-from adcompiler.runtime.functionals import array_of, implied, passive, symmetric
-from adcompiler.runtime.adjoints.kinks import STAND_INS, first_derivative
 from adcompiler.runtime.adjoints.gathering import (
     item_adjoint, permute_adjoint, take_adjoint, take_along_axis_adjoint,
 )
+from adcompiler.runtime.adjoints.kinks import STAND_INS, first_derivative
 from adcompiler.runtime.adjoints.padding import pad_adjoint
 from adcompiler.runtime.adjoints.products import (
     cross_adjoint_left, cross_adjoint_right, crossed, in_space, kron_adjoint_left,
@@ -62,6 +51,17 @@ from adcompiler.runtime.adjoints.shaping import (
     in_place_of, laid_out_as, parts_viewed, ravel_positions, read_order, repeat_adjoint,
     reshape_view, resize_adjoint, tile_adjoint, viewed,
 )
+from adcompiler.runtime.aliases import copied_apart
+from adcompiler.runtime.batches import zeros_of_each
+from adcompiler.runtime.checking import (
+    check_cotangent, check_shape, check_shape_each, check_tangent, check_value,
+)
+from adcompiler.runtime.external import (
+    call_external, external_adjoint, external_by_jac, external_by_vjp,
+    external_call, external_of_three_by_vjp, external_of_two_by_vjp, external_tangent,
+    external_value,
+)
+from adcompiler.runtime.functionals import array_of, implied, passive, symmetric
 from adcompiler.runtime.tables import no_table
 from adcompiler.runtime.tapes import as_rows
 from adcompiler.runtime.unknown_calls import call_on_copies

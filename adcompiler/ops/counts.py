@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from adcompiler.signatures import signature as signature_of
-from collections.abc import Callable
 
 COUNTS: dict[Any, range] = {
     bool: range(2), str: range(2), list: range(2), tuple: range(2), type: range(1, 2),

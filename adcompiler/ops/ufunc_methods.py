@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ops.facts import ELEMENTWISE, OF_ARRAY, OWN, UNKNOWN, Facts
-from collections.abc import Callable
 
 METHODS: dict[str, Facts] = {
     "reduce": Facts(pure=True, shares=OWN, output=("out", 3), writes=(), tried=True),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,10 @@ from adcompiler.ir.operators import FIELD, is_one
 from adcompiler.ops.queries import meaning
 from adcompiler.optimise.products import Products
 from adcompiler.optimise.rewriter import is_number, plain
-from adcompiler.runtime.functionals import symmetric
 from adcompiler.runtime.adjoints.kinks import STAND_INS, first_derivative
+from adcompiler.runtime.functionals import symmetric
 from adcompiler.typed.extents import ONE
 from adcompiler.typed.unit import Unit
-from collections.abc import Callable
 
 
 TWO = Const(2.0)

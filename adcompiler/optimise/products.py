@@ -7,6 +7,7 @@ one product: ``X @ (G + G.T)``.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from adcompiler.ir import types as t
@@ -14,7 +15,6 @@ from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Rhs, Var
 from adcompiler.ops.queries import meaning
 from adcompiler.optimise.rewriter import plain
 from adcompiler.optimise.uniform import Uniform
-from collections.abc import Callable
 
 
 class Products(Uniform):

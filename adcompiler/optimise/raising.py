@@ -20,8 +20,8 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import blocks_of, direct_uses, walk, with_blocks
 from adcompiler.ops.counts import takes
-from adcompiler.ops.partial_functions import raises_for_values
 from adcompiler.ops.facts import ANY, ARRAYS, INTEGERS, ITERABLES, PLAIN, VALUES
+from adcompiler.ops.partial_functions import raises_for_values
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.optimise.rewriter import Rewriter

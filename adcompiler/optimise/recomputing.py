@@ -24,8 +24,8 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import (
     count_uses, defined, definitions, loops_in, substitute_block, with_blocks,
 )
-from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.ops.queries import meaning
+from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.optimise.tapes import turned_round
 from adcompiler.structs import dataclass

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from adcompiler.ops.queries import known, meaning
 from adcompiler.optimise.rewriter import Rewriter, plain
 from adcompiler.runtime import add_at
 from adcompiler.typed.unit import Unit
-from collections.abc import Callable
 
 
 class Spreads(Rewriter):

@@ -11,8 +11,8 @@ import numpy as np
 
 from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.jacobians import Jacobian
-from adcompiler.api.sparse.operators import SparseJacobian
 from adcompiler.api.sparse.derivative import Settings, several
+from adcompiler.api.sparse.operators import SparseJacobian
 from adcompiler.dispatch.trees import check_real, size_of, unit_batches
 from adcompiler.parallel.running import AHEAD, in_order
 from adcompiler.runtime import own

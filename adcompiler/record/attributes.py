@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.library.derived import derived, plain
 from adcompiler.record.entries import Linear
 from adcompiler.record.functions import HOOKS, hooked
 from adcompiler.record.items import Broadcast, flat_of, write
+from adcompiler.record.library.derived import derived, plain
 from adcompiler.record.operators import enter
 from adcompiler.record.protocols import PLAIN, followed, is_derived, method_of
 from adcompiler.record.tape import NUMBERS, RECORDING, refused

@@ -16,30 +16,30 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.dispatch.trees import leaves
+from adcompiler.errors import ADError, SourceNotFoundError
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.record.library.arrays import of_ufunc
 from adcompiler.record.attributes import OF_OBJECTS
 from adcompiler.record.checkpoints import CHECKPOINTS
 from adcompiler.record.classes import made_by_new, made_of, of_class
-from adcompiler.record.library.draws import RANDOM
+from adcompiler.record.entries import Elementwise, mapped
+from adcompiler.record.functions import HOOKS, MADE, hooked, is_rewritten, rewritten
+from adcompiler.record.library.arrays import of_ufunc
 from adcompiler.record.library.derived import holds_derived, is_transparent, leading, through
+from adcompiler.record.library.draws import RANDOM
 from adcompiler.record.library.known import (
     UNRULED, by_rule, captures, constant, is_callback, is_native, unknown,
 )
 from adcompiler.record.library.methods import of_array_method, ufunc_method
-from adcompiler.record.functions import HOOKS, MADE, hooked, is_rewritten, rewritten
 from adcompiler.record.library.movers import MOVERS, OF_METHODS, moved
-from adcompiler.record.entries import Elementwise, mapped
+from adcompiler.record.library.special import SPECIAL
 from adcompiler.record.operators import NUMERIC, enter
-from adcompiler.record.slopes import BINARY, UNARY
 from adcompiler.record.protocols import UFUNCS, by_its_rule, method_of, natively
 from adcompiler.record.single import recorded
-from adcompiler.record.library.special import SPECIAL
+from adcompiler.record.slopes import BINARY, UNARY
 from adcompiler.record.tape import RECORDING, refused
 from adcompiler.runtime.external import ExternalFunction
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
-from adcompiler.dispatch.trees import leaves
-from adcompiler.errors import ADError, SourceNotFoundError
 from adcompiler.typed.derivatives import MAKERS, is_derivative
 
 FUNCTIONS = frozenset({

@@ -19,8 +19,8 @@ import numpy as np
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entries import Made, Write, leaves
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.shadows import Sweep
 from adcompiler.record.library.known import is_full
+from adcompiler.record.shadows import Sweep
 from adcompiler.record.tape import LEFT, RECORDING, Tape, leave, place, refused
 from adcompiler.runtime.checkpoints import (
     checkpoint, checkpoint_loop, following, recomputed, slots_for,

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.record.library.derived import derived, plain
 from adcompiler.record.functions import HOOKS
+from adcompiler.record.library.derived import derived, plain
 from adcompiler.record.library.known import UNRULED, by_rule, is_native, unknown
 from adcompiler.record.library.movers import MOVERS
-from adcompiler.record.protocols import followed, method_of
 from adcompiler.record.library.special import SPECIAL
-from adcompiler.record.tape import RECORDING, refused
 from adcompiler.record.library.trees import Tree, is_tree
+from adcompiler.record.protocols import followed, method_of
+from adcompiler.record.tape import RECORDING, refused
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 from adcompiler.signatures import signature as signature_of
-from collections.abc import Callable
 
 
 

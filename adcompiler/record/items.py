@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.library import buffers
-from adcompiler.record.library.derived import derived, plain, plain_in
 from adcompiler.record.entries import Gather, Write
 from adcompiler.record.functions import HOOKS, hooked, is_followed
+from adcompiler.record.library import buffers
+from adcompiler.record.library.derived import derived, plain, plain_in
 from adcompiler.record.operators import enter, truth
 from adcompiler.record.parts import parts_of
 from adcompiler.record.protocols import (

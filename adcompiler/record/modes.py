@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from adcompiler.dispatch.cotangents import conform_each, outline
 from adcompiler.dispatch.arguments import part_at
+from adcompiler.dispatch.cotangents import conform_each, outline
 from adcompiler.dispatch.linear_maps import Half, Pushforward, given_tangents
+from adcompiler.dispatch.specialisations import Specialisations
 from adcompiler.errors import ADError, ArgumentsError, limitations
 from adcompiler.record.entry import refused_twice
 from adcompiler.record.running import (
@@ -18,7 +19,6 @@ from adcompiler.record.running import (
 from adcompiler.record.tape import stay
 from adcompiler.runtime.batches import no_seeds, none_of, one_zero
 from adcompiler.runtime.structure import seed
-from adcompiler.dispatch.specialisations import Specialisations
 
 
 def derivative(

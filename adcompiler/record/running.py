@@ -24,8 +24,8 @@ from adcompiler.record.shadows import Sweep, Tangents
 from adcompiler.record.tape import (
     IDLE, LEFT, NUMBERS, RECORDING, Tape, leave, purge, refused, stay,
 )
-from adcompiler.runtime.records import carries_derivative, is_record, record
 from adcompiler.runtime.batches import no_seeds, none_of, one_zero
+from adcompiler.runtime.records import carries_derivative, is_record, record
 from adcompiler.runtime.structure import mapped
 
 if TYPE_CHECKING:

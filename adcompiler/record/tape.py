@@ -19,8 +19,8 @@ import numpy as np
 from adcompiler.errors import ADError, Finding, SourceNotFoundError, UnsupportedError
 from adcompiler.record.functions import TELL_REFUSED, is_rewritten
 from adcompiler.record.parts import WEAK, parts_of
-from adcompiler.structs import dataclass
 from adcompiler.runtime.kept_bytes import free_bytes
+from adcompiler.structs import dataclass
 
 if TYPE_CHECKING:
     from adcompiler.record.entries import Elementwise, Gather, Linear

@@ -11,14 +11,14 @@ import gast
 import numpy as np
 
 from adcompiler.dispatch.explain import Explanation
+from adcompiler.dispatch.specialisations import Specialisations
 from adcompiler.errors import ADError
-from adcompiler.frontend.sources.source import parse_function
 from adcompiler.frontend.sources.same_code import class_around
+from adcompiler.frontend.sources.source import parse_function
 from adcompiler.record.rewriting import Rewriter
 from adcompiler.record.rewriting_expressions import MARK, Names
 from adcompiler.record.running import Recorded
 from adcompiler.record.tape import place
-from adcompiler.dispatch.specialisations import Specialisations
 
 if TYPE_CHECKING:
     from adcompiler.record.entries import Elementwise, Linear

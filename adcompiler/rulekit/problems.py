@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import linecache
+from collections.abc import Callable
 from typing import Any
 
 from adcompiler.errors import Finding, NotFiniteError, RuleError, UncoveredError
-from collections.abc import Callable
 
 __all__ = ["NotFiniteError", "UncoveredError", "finding_at", "name_of", "rule_error"]
 

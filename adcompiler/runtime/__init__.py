@@ -1,10 +1,14 @@
 """What emitted modules import of the compiler: it needs NumPy and nothing else."""
 
-from adcompiler.runtime.aliases import AliasedError, apart, holds_once
 from adcompiler.runtime.adjoints.broadcasting import (
     StretchedError, keeps_shape, project, same_extent, same_shape, same_trailing_shape,
     unbroadcast,
 )
+from adcompiler.runtime.adjoints.elementwise import stays_real
+from adcompiler.runtime.adjoints.indexing import (
+    accumulate, add_at, give_back, handed_out, is_basic, last_written, own, paired, scatter,
+)
+from adcompiler.runtime.aliases import AliasedError, apart, holds_once
 from adcompiler.runtime.containers import (
     Unassigned, append, cell_value, check_assigned, check_bound, check_count,
     check_items, check_keywords, check_lasts, check_support, check_position, check_rebinds,
@@ -14,11 +18,6 @@ from adcompiler.runtime.containers import (
     generated, is_mapping, is_sequence, not_callable, pattern_argument, positions, put_entry,
     read_global, repack, same_kind, same_length, store_global, unpack, without_keys,
 )
-from adcompiler.runtime.adjoints.elementwise import stays_real
-from adcompiler.runtime.adjoints.indexing import (
-    accumulate, add_at, give_back, handed_out, is_basic, last_written, own, paired, scatter,
-)
-from adcompiler.runtime.unfit import Unfit, UnfitError
 from adcompiler.runtime.records import record
 from adcompiler.runtime.regions import (
     called, evaluated, no_grad, note_value, noted_value, passing_on,
@@ -29,6 +28,7 @@ from adcompiler.runtime.structure import (
 )
 from adcompiler.runtime.tangents import as_tangent
 from adcompiler.runtime.tapes import as_rows
+from adcompiler.runtime.unfit import Unfit, UnfitError
 
 __all__ = [
     "AliasedError", "StretchedError", "Unassigned", "Unfit", "UnfitError", "accumulate",

@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from adcompiler.runtime.functionals import Halves, closed
 from adcompiler.runtime.adjoints.indexing import own
+from adcompiler.runtime.functionals import Halves, closed
 from adcompiler.runtime.kept_bytes import size_in_bytes
 from adcompiler.runtime.progress import counted
 from adcompiler.runtime.structure import add

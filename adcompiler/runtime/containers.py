@@ -10,8 +10,8 @@ import numpy as np
 
 from adcompiler.errors import ArgumentsError, UncoveredError
 from adcompiler.runtime.adjoints.indexing import own
-from adcompiler.runtime.unfit import Unfit
 from adcompiler.runtime.structure import MISSING, zeros_like
+from adcompiler.runtime.unfit import Unfit
 
 
 def not_callable(name: str) -> Callable[..., Any]:

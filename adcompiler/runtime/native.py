@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from adcompiler.errors import NotCompiledError
-from adcompiler.runtime.aliases import overlap
 from adcompiler.runtime.adjoints.indexing import give_back
+from adcompiler.runtime.aliases import overlap
 
 VARIABLE = "ADCOMPILER_NATIVE"
 FLOAT64 = np.dtype(np.float64)

@@ -21,9 +21,9 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import substitute_statement
 from adcompiler.runtime import check_bound, store_global, told
 from adcompiler.specialise.access import Access
+from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.calls.chosen import one_of_functions
 from adcompiler.specialise.calls.dispatch import call
-from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.calls.libraries import call_of_package, is_of_package
 from adcompiler.specialise.calls.telling import is_told
 from adcompiler.specialise.displays import Displays

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 
@@ -17,7 +18,6 @@ from adcompiler.runtime import generated
 from adcompiler.specialise.early import refuse_early
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.writer import Writer
-from collections.abc import Callable
 
 
 @folds(generated)

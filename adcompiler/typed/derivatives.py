@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from adcompiler.ir import types as t
 from adcompiler.runtime.functionals import gradient_of, jacobian_of, pulled, pushed
 from adcompiler.structs import dataclass
-from collections.abc import Callable
 
 Argnums = int | str | tuple[int | str, ...]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
@@ -13,7 +14,6 @@ from adcompiler.typed import extents
 from adcompiler.typed.extents import CutOff, Extent, Shape, Symbol, Value
 from adcompiler.typed.result_shapes import combined, shape_of_result
 from adcompiler.typed.variables import Variables
-from collections.abc import Callable
 
 MOST_LOOPS = 8
 """So many loops around one another have bounds that are made of one another's."""

@@ -26,11 +26,11 @@ from adcompiler.runtime.adjoints.gathering import (
 )
 from adcompiler.runtime.adjoints.joining import split_adjoint
 from adcompiler.runtime.adjoints.padding import pad_adjoint
-from adcompiler.runtime.reading import unless_it_raises
-from adcompiler.runtime.records import dict_of, is_record_class, state_of
 from adcompiler.runtime.adjoints.shaping import (
     diagonal_adjoint, repeat_adjoint, resize_adjoint, tile_adjoint,
 )
+from adcompiler.runtime.reading import unless_it_raises
+from adcompiler.runtime.records import dict_of, is_record_class, state_of
 from adcompiler.runtime.tables import is_table
 from adcompiler.typed.derivatives import is_derivative
 

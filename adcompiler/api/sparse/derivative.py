@@ -23,6 +23,7 @@ from adcompiler.dispatch.source_text import SourceText
 from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.errors import ADError, not_one_of
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.plot import Pattern
 from adcompiler.runtime import own
 from adcompiler.runtime.progress import watching
 from adcompiler.sparsity.coloring.coloring import Coloring, color
@@ -31,7 +32,6 @@ from adcompiler.sparsity.coloring.kept import kept_coloring
 from adcompiler.sparsity.dependences.fingerprints import fingerprint
 from adcompiler.structs import dataclass
 from adcompiler.typed.derivatives import Wanted
-from adcompiler.plot import Pattern
 
 @dataclass(frozen=True)
 class Settings:

@@ -11,12 +11,12 @@ import scipy.sparse as sp
 from adcompiler.api.sparse.watched_patterns import Watched
 from adcompiler.dispatch.guards import Guard
 from adcompiler.errors import WrongPatternError
+from adcompiler.plot import Pattern
 from adcompiler.runtime.adjoints.indexing import own
 from adcompiler.sparsity.coloring.coloring import as_pattern
 from adcompiler.sparsity.coloring.flattening import is_column, is_row, leaves
 from adcompiler.sparsity.dependences.fingerprints import Reads
 from adcompiler.structs import dataclass
-from adcompiler.plot import Pattern
 
 SHOWN = 5
 """Rows that a message names."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from adcompiler.api.sparse.watched_patterns import Watched
 from adcompiler.api.sparse.structure import Structure
+from adcompiler.api.sparse.watched_patterns import Watched
 from adcompiler.sparsity.dependences.fingerprints import fingerprint, shape_of
 from adcompiler.sparsity.dependences.structures import structure_of
 from adcompiler.structs import dataclass

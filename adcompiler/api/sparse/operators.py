@@ -15,13 +15,14 @@ import numpy as np
 from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.derivative import P
 from adcompiler.api.emitted import Argnums, EmittedDerivative
-from adcompiler.api.sparse.given_patterns import given
 from adcompiler.api.keywords import suggesting
 from adcompiler.api.sparse.derivative import (
     Settings, SparseDerivative, returned, several,
 )
+from adcompiler.api.sparse.given_patterns import given
 from adcompiler.api.sparse.structure import Structure, repeatable
 from adcompiler.dispatch import AtPoint, Compiled, Options
+from adcompiler.plot import Pattern
 from adcompiler.runtime.batches import seed_of
 from adcompiler.sparsity.coloring.coloring import Coloring, color, least_of_both
 from adcompiler.sparsity.coloring.decompression import Data
@@ -29,7 +30,6 @@ from adcompiler.sparsity.coloring.flattening import (
     flat, is_column, is_row, leaves, real_dtype, unflat,
 )
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
-from adcompiler.plot import Pattern
 
 REVERSE_COST = 2.0
 """What one cotangent costs, in tangents, when the kind of coloring is chosen."""

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api.sparse.watched_patterns import Watched
 from adcompiler.api.seeds import MAX_NUMBERS
+from adcompiler.api.sparse.watched_patterns import Watched
 from adcompiler.dispatch import AtPoint, NotFinite
 from adcompiler.dispatch.guards import Guard
-from adcompiler.runtime.progress import counted
 from adcompiler.runtime import AliasedError, StretchedError, Unfit
+from adcompiler.runtime.progress import counted
 from adcompiler.sparsity.coloring.coloring import Coloring, indicators
 from adcompiler.sparsity.coloring.decompression import Decompression
 from adcompiler.sparsity.coloring.flattening import is_column, unflat

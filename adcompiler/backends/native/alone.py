@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from adcompiler.backends.native.emit.printer import DTYPES, printed
 from adcompiler.backends.native.emit.program import Program
 from adcompiler.backends.native.emit.types import ArrayType, NotEmitted
 from adcompiler.backends.native.loops import INT, LoopFunction
-from adcompiler.backends.native.emit.printer import DTYPES, printed
 from adcompiler.backends.native.product import (
     CLASSES, check_names, has_gradient, has_rows, lowered, outputs_of,
 )

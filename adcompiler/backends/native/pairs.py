@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adcompiler.analyses.purity import Purity
+from adcompiler.backends.native.emit.printer import printed
 from adcompiler.backends.native.lower.islands import Island, text_of
 from adcompiler.backends.native.lower.outside import given_outside
-from adcompiler.backends.native.emit.printer import printed
 from adcompiler.backends.native.product import (
     HEAD, called, check_names, leaves, lowered, rest_of_head,
 )

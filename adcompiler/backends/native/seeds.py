@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
+from adcompiler.backends.native.emit.printer import printed
 from adcompiler.backends.native.loops import (
     FLOAT, Binary, Body, Element, Expr, Extent, For, Form, Leave, LoopFunction, Make, Name, Number,
     Output, Parameter, Part, Row, Store, When,
@@ -12,15 +13,14 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.lower.lowering import Lowering
 from adcompiler.backends.native.lower.outside import Outside, given_outside
 from adcompiler.backends.native.lower.parameters import limits, parameters_of
-from adcompiler.backends.native.passes.table import SEED_BY_SEED, improved
-from adcompiler.backends.native.emit.printer import printed
-from adcompiler.backends.native.product import (
-    HEAD, called, called_first, check_names, has_list, leaves, returned,
-)
+from adcompiler.backends.native.ops.singles import refuse_short_floats
 from adcompiler.backends.native.passes.rooms import with_room
 from adcompiler.backends.native.passes.seed_axis import SeedAxis
 from adcompiler.backends.native.passes.shared import in_front
-from adcompiler.backends.native.ops.singles import refuse_short_floats
+from adcompiler.backends.native.passes.table import SEED_BY_SEED, improved
+from adcompiler.backends.native.product import (
+    HEAD, called, called_first, check_names, has_list, leaves, returned,
+)
 from adcompiler.backends.native.together import SeedsTogether, useful
 from adcompiler.backends.native.values import Buffer, Declined, Num
 from adcompiler.ir import types as t

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from adcompiler.backends.native.passes.copies import without_copies, without_last_copies
 from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Body, ComplexForm, Element, Expr, Extent, Form, HeldForms, KeyedForm,
     Leave, ListForm, LoopFunction, Make, Name, Number, Output, Parameter, Row, Store, rows_of,
 )
 from adcompiler.backends.native.lower.lowering import Lowering
 from adcompiler.backends.native.lower.parameters import limits, parameters_of
-from adcompiler.backends.native.passes.table import ALL_SEEDS, improved
-from adcompiler.backends.native.product import has_list, returned
+from adcompiler.backends.native.ops.singles import refuse_short_floats
+from adcompiler.backends.native.passes.copies import without_copies, without_last_copies
 from adcompiler.backends.native.passes.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.passes.seed_axis import SeedAxis
-from adcompiler.backends.native.ops.singles import refuse_short_floats
+from adcompiler.backends.native.passes.table import ALL_SEEDS, improved
 from adcompiler.backends.native.passes.unused import Needed, without_unused
+from adcompiler.backends.native.product import has_list, returned
 from adcompiler.backends.native.values import Buffer, Declined, Num
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function, Var

@@ -7,6 +7,7 @@ import builtins
 import operator
 import sys
 import types
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from adcompiler.ops.queries import numeric_method
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.typed.tables import Path
 from adcompiler.typed.unit import Unit
-from collections.abc import Callable
 
 if TYPE_CHECKING:
     from adcompiler.backends.native.values import Buffer, Fused, Num

@@ -12,9 +12,9 @@ from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
 from adcompiler.derive.forward.transposing import form_only, placed, transposed
 from adcompiler.derive.layouts import as_called
 from adcompiler.derive.pairs import Push, Pushes
+from adcompiler.derive.refusals import place_of
 from adcompiler.derive.reverse.calls import is_implied, plain_function
 from adcompiler.derive.reverse.checks import reject_instances, report_missing
-from adcompiler.derive.refusals import place_of
 from adcompiler.derive.rules import (
     Applied, apply_forward, apply_rule, once, partial_value, scaled,
 )
@@ -26,8 +26,8 @@ from adcompiler.ir.nodes import (
 from adcompiler.ops.queries import numeric_method
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
-from adcompiler.runtime.checking import check_tangent
 from adcompiler.runtime.adjoints.shaping import laid_out_as, reshape_view
+from adcompiler.runtime.checking import check_tangent
 from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.folds.table import class_of

@@ -29,9 +29,9 @@ from adcompiler.ir.regions import COLLECTED, ITEM, LAST, SKIPS
 from adcompiler.ir.visit import substitute_block, walk, with_blocks
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.ops.rules import Rule
-from adcompiler.runtime.checking import check_shape
 from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
 from adcompiler.runtime.adjoints.shaping import read_order
+from adcompiler.runtime.checking import check_shape
 from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.binding import moved
 from adcompiler.specialise.evaluator import Specialiser

@@ -9,8 +9,8 @@ from typing import TypeGuard, cast
 
 from adcompiler.analyses.versions import Versions
 from adcompiler.derive.pairs import Pairs
-from adcompiler.derive.reverse.expected_shapes import ExpectedShapes
 from adcompiler.derive.reverse.cotangents import Cotangents
+from adcompiler.derive.reverse.expected_shapes import ExpectedShapes
 from adcompiler.derive.reverse.pending_regions import PendingIf, PendingLoop, PendingRegion, Written
 from adcompiler.ir import types as t
 from adcompiler.ir.agreement import agrees, is_zero

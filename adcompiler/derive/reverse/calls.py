@@ -22,8 +22,8 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
-from adcompiler.runtime.functionals import halves, implied, symmetric
 from adcompiler.runtime.adjoints.kinks import STAND_INS
+from adcompiler.runtime.functionals import halves, implied, symmetric
 from adcompiler.specialise.calls.missing import may_fill
 from adcompiler.specialise.folds.table import class_of
 from adcompiler.specialise.unknowns import called

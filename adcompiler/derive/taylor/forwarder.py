@@ -25,11 +25,11 @@ from adcompiler.derive.forward.calls import linear_places
 from adcompiler.derive.forward.forwarder import Forwarder
 from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
 from adcompiler.derive.forward.transposing import form_only, sources_of
+from adcompiler.derive.refusals import users
 from adcompiler.derive.reverse.calls import plain_function
+from adcompiler.derive.rules import is_complex
 from adcompiler.derive.slopes import is_steep
 from adcompiler.derive.taylor.recurrences import RESULT, is_of_numbers, recurrence
-from adcompiler.derive.refusals import users
-from adcompiler.derive.rules import is_complex
 from adcompiler.errors import NotBatchable, place_text
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (

@@ -17,12 +17,12 @@ from typing import Any
 import gast
 
 from adcompiler.errors import ADError
-from adcompiler.frontend.rewriting.generator_functions import is_generator
 from adcompiler.frontend.names import FUNCTIONS, assigned_names, own_nodes
+from adcompiler.frontend.rewriting.generator_functions import is_generator
 from adcompiler.frontend.rewriting.placing import unused_name
 from adcompiler.frontend.rewriting.private_names import write_private_names
-from adcompiler.frontend.sources.source import parse_function
 from adcompiler.frontend.rewriting.walking import walk
+from adcompiler.frontend.sources.source import parse_function
 
 
 BLOCKS = ("body", "orelse", "finalbody")

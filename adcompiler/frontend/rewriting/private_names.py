@@ -12,8 +12,8 @@ from typing import Any
 
 import gast
 
-from adcompiler.frontend.sources.same_code import class_around
 from adcompiler.frontend.rewriting.walking import children
+from adcompiler.frontend.sources.same_code import class_around
 
 
 def write_private_names(node: Any, code: CodeType) -> None:

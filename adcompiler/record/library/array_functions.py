@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.library.arrays import as_array
-from adcompiler.record.library.derived import derived
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.items import Broadcast, getitem, iterate, setitem
+from adcompiler.record.library.arrays import as_array
+from adcompiler.record.library.derived import derived
 from adcompiler.record.library.methods import average, put, total
 from adcompiler.record.library.outputs import into, is_recorded, without_out
 from adcompiler.record.protocols import is_derived, natively

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.record.library.derived import derived, plain, plain_in
-from adcompiler.record.library.derived import of_ufunc as of_derived
 from adcompiler.record.entries import Elementwise, Gathered, Linear
 from adcompiler.record.functions import HOOKS, hooked
 from adcompiler.record.items import Broadcast, of_array, write
+from adcompiler.record.library.derived import derived, plain, plain_in
+from adcompiler.record.library.derived import of_ufunc as of_derived
 from adcompiler.record.operators import NUMERIC, SIMPLE, enter, is_of_objects
 from adcompiler.record.protocols import (
     defined_in_python, followed, is_derived, method_of, natively,

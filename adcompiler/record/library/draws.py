@@ -19,8 +19,8 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.protocols import by_its_rule
 from adcompiler.record.single import recorded
 from adcompiler.record.tape import refused
-from adcompiler.runtime.draws import COPIES, undifferentiated
 from adcompiler.runtime.adjoints.indexing import own
+from adcompiler.runtime.draws import COPIES, undifferentiated
 
 
 RANDOM = (np.random.Generator, np.random.RandomState, random.Random)

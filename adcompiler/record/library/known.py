@@ -13,13 +13,13 @@ from adcompiler.frontend.sources.same_code import codes
 from adcompiler.ops.facts import READ
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.record.library.draws import RANDOM, drawn, generator_of
+from adcompiler.record.functions import HOOKS
 from adcompiler.record.library.derived import (
     holds_derived, is_transparent, leading, plain_in, through,
 )
-from adcompiler.record.functions import HOOKS
-from adcompiler.record.operators import NUMERIC
+from adcompiler.record.library.draws import RANDOM, drawn, generator_of
 from adcompiler.record.library.outputs import into, is_recorded, without_out
+from adcompiler.record.operators import NUMERIC
 from adcompiler.record.parts import parts_of
 from adcompiler.record.protocols import by_its_rule, has_code, natively
 from adcompiler.record.single import recorded

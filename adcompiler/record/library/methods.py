@@ -10,17 +10,17 @@ import numpy as np
 
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.record.entries import Linear
+from adcompiler.record.functions import HOOKS
+from adcompiler.record.items import Broadcast, kept_index, of_array, position, write
 from adcompiler.record.library.arrays import (
     converted, copied, of_ufunc, overriding, refuse_objects, renewed,
     without_override,
 )
 from adcompiler.record.library.derived import derived, holds_derived, plain, plain_in, through
-from adcompiler.record.entries import Linear
-from adcompiler.record.functions import HOOKS
-from adcompiler.record.items import Broadcast, kept_index, of_array, position, write
+from adcompiler.record.library.outputs import into, is_recorded, without_out
 from adcompiler.record.operators import NUMERIC, enter, is_of_objects, note_text
 from adcompiler.record.protocols import natively
-from adcompiler.record.library.outputs import into, is_recorded, without_out
 from adcompiler.record.single import recorded
 from adcompiler.record.tape import RECORDING, refused, refused_text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from adcompiler.ops.homes import home_module
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.tape import RECORDING
 from adcompiler.signatures import signature as signature_of
-from collections.abc import Callable
 
 OF_METHODS = {
     "all": 2, "any": 2, "max": 2, "min": 2, "argmax": 2, "argmin": 2, "choose": 2, "round": 2,

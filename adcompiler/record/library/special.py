@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ops.homes import display_name
-from adcompiler.record.library.arrays import as_array, renewed
-from adcompiler.record.library.array_functions import OF_ARRAYS
 from adcompiler.record.attributes import (
     OF_OBJECTS, attribute, del_attribute, set_attribute,
 )
@@ -24,6 +22,8 @@ from adcompiler.record.copies import fresh
 from adcompiler.record.entries import Elementwise
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.items import Broadcast, iterate, setitem
+from adcompiler.record.library.array_functions import OF_ARRAYS
+from adcompiler.record.library.arrays import as_array, renewed
 from adcompiler.record.operators import REAL, enter, note_text
 from adcompiler.record.protocols import followed, method_of, natively, reflected
 from adcompiler.record.single import recorded

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.record.library.derived import plain_in
 from adcompiler.record.functions import HOOKS
+from adcompiler.record.library.derived import plain_in
 from adcompiler.record.library.special import SPECIAL
 from adcompiler.record.tape import refused
 

@@ -15,13 +15,13 @@ import scipy.sparse
 from scipy.sparse import linalg
 from scipy.sparse.linalg import SuperLU, factorized, splu, spsolve
 
+from adcompiler.runtime.functionals import array_of, passive
+from adcompiler.runtime.regions import stop_gradient
 from adcompiler.runtime.sparse.entries import (
     added_places, along_diagonals, coordinates, diagonal_places, entries_of, entries_product,
     entries_solution, entry_factors, kron_places, of_table, product_places, scattered,
     selected_places, uncompressed, whole,
 )
-from adcompiler.runtime.functionals import array_of, passive
-from adcompiler.runtime.regions import stop_gradient
 from adcompiler.runtime.substitutes import STAND_FOR
 
 

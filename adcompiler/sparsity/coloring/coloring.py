@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from adcompiler.plot import Pattern
 from adcompiler.sparsity.coloring.kernels import (
     acyclic_kernel, dynamic_order_kernel, partial_distance_two_kernel, star_kernel,
 )
 from adcompiler.sparsity.coloring.lattices import entries, linear_forms, residues
 from adcompiler.structs import dataclass
-from adcompiler.plot import Pattern
 
 ORDERS = ("natural", "largest_first", "smallest_last", "incidence_degree")
 KINDS = ("column", "row", "bidirectional", "star", "acyclic")

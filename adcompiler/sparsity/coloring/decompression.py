@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,6 @@ from adcompiler.sparsity.coloring.coloring import (
 )
 from adcompiler.sparsity.coloring.kernels import substitution_kernel, substitution_order_kernel
 from adcompiler.sparsity.coloring.lattices import entries
-from collections.abc import Sequence
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.dependences.index_sets import Array

@@ -18,8 +18,8 @@ import numpy as np
 from adcompiler.cache.eviction import Limits
 from adcompiler.cache.keys import compiler_digest, digest
 from adcompiler.cache.store import Entry, Store, default_directory
-from adcompiler.sparsity.coloring.coloring import KINDS, Coloring, as_pattern
 from adcompiler.plot import Pattern
+from adcompiler.sparsity.coloring.coloring import KINDS, Coloring, as_pattern
 
 def kept_coloring(pattern: Pattern, words: Sequence[str], make: Callable[[], Coloring]) -> Coloring:
     """Return the coloring of a pattern that ``make`` finds, or an earlier process has found.

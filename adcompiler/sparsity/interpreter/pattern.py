@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from adcompiler.errors import ArgumentsError
-from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.runtime.adjoints.shaping import copy_as_laid_out
+from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.sparsity.dependences import index_sets
 from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.sets import Positions, elements_of

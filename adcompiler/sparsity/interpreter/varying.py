@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import random
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.sparsity.dependences.values import Dependent, Either
-from collections.abc import Callable
 
 if TYPE_CHECKING:
     pass

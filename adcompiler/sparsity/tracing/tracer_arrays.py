@@ -12,12 +12,12 @@ from adcompiler.errors import MissingPrimalError
 from adcompiler.ops.classify import DECLARED
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.sparsity.dependences.values import Dependent
+from adcompiler.sparsity.interpreter.run import transfer_of
 from adcompiler.sparsity.tracing.predicates import is_classified
 from adcompiler.sparsity.tracing.tracers import (
     OVERLOADS,
     ARRAY_FUNCTION, ARRAY_UFUNC, Dual, Plain, Tracer, apply, blank, combined, primal, tracer,
 )
-from adcompiler.sparsity.interpreter.run import transfer_of
 from adcompiler.sparsity.transfers.stand_ins import stand_in
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from adcompiler.sparsity.interpreter.run import (
 from adcompiler.sparsity.interpreter.varying import unknown_like
 from adcompiler.sparsity.transfers.classification import classifications
 from adcompiler.sparsity.transfers.stand_ins import of_one_form, unknown_number
-from collections.abc import Callable, Sequence
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.interpreter.lanes.lane_values import Lane, Sum

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from adcompiler.runtime.sparse.entries import entries_product, entries_solution
+from adcompiler.runtime.sparse.solving import Factors
 from adcompiler.sparsity.dependences.index_sets import Array, count
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Relation, combined, dtype_of, has_dependents, is_float, moved, shape_of,
@@ -20,9 +21,8 @@ from adcompiler.sparsity.interpreter.run import SYSTEM, Run, transfer
 from adcompiler.sparsity.transfers.blocks import by_entries, in_blocks
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
 from adcompiler.sparsity.transfers.indexing import get_item
-from adcompiler.sparsity.transfers.stand_ins import of_one_form
 from adcompiler.sparsity.transfers.reductions import groups, reduced
-from adcompiler.runtime.sparse.solving import Factors
+from adcompiler.sparsity.transfers.stand_ins import of_one_form
 
 FORMATS = ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")
 CLASSES = tuple(getattr(sp, f"{form}_{kind}") for form in FORMATS for kind in ("array", "matrix"))

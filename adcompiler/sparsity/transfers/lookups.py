@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from adcompiler.sparsity.dependences.values import Dependent, combined, dtype_of, has_dependents
 from adcompiler.sparsity.interpreter.run import Run, transfer
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
-from collections.abc import Callable
 
 
 @transfer("select")

@@ -7,6 +7,7 @@ inputs: constants, and the zeros with which NumPy fills gaps.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,6 @@ from adcompiler.sparsity.interpreter.varying import unknown_like
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
 from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.stand_ins import of_one_form, stand_in
-from collections.abc import Callable
 
 
 transfer(LAYOUT)(note_layout)

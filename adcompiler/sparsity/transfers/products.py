@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
 from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.movement import rows_of
 from adcompiler.sparsity.transfers.reductions import total
-from collections.abc import Callable
 
 TERMS = 8
 """Terms of a product that take about as much memory as an entry, before zeros are left out."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from adcompiler.sparsity.transfers.elementwise import (
 )
 from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.movement import rows_of
-from collections.abc import Callable
 
 
 def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:

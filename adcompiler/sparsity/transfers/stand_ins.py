@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from adcompiler.sparsity.dependences.values import (
     Dependent, dependents_in, is_float, map_dependents,
 )
 from adcompiler.sparsity.interpreter.run import Refusal, called
-from collections.abc import Callable
 
 if TYPE_CHECKING:
     pass

@@ -6,6 +6,7 @@ import functools
 import itertools
 import math
 import operator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +21,9 @@ from adcompiler.runtime import (
     positions, project, put_entry, read_global, record, same_length, stop_gradient, store_global,
     unpack,
 )
-from adcompiler.runtime.containers import generated
 from adcompiler.runtime.adjoints.sequences import place_of_extreme, sort_order
 from adcompiler.runtime.adjoints.shaping import like
+from adcompiler.runtime.containers import generated
 from adcompiler.sparsity.dependences.values import (
     Dependent, Either, UnknownList, dtype_of, map_dependents, shape_of,
 )
@@ -37,7 +38,6 @@ from adcompiler.sparsity.transfers.elementwise import (
 from adcompiler.sparsity.transfers.indexing import writable
 from adcompiler.sparsity.transfers.movement import rows_of
 from adcompiler.sparsity.transfers.reductions import extreme, total
-from collections.abc import Callable
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.dependences.index_sets import Array

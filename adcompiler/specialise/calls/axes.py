@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from adcompiler.ops.facts import ALONG_ALL, ALONG_ONE, IN_ORDER
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.writer import Writer
-from collections.abc import Callable
 
 REDUCES_OR_SCANS = frozenset({
     "sum", "mean", "average", "max", "min", "ptp", "median", "var", "prod", "cumsum", "cumprod",

@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import types as python_types
 import typing
+from collections.abc import Callable
 from typing import Any
 
 from adcompiler.errors import ADError
@@ -27,7 +28,6 @@ from adcompiler.specialise.objects import (
 )
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
-from collections.abc import Callable
 
 CONTEXTS = ("numpy", "contextlib", "warnings")
 """Modules whose classes are not taken apart: a ``with`` goes by the class of its context."""

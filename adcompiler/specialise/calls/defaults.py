@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -17,7 +18,6 @@ from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.signatures import signature as signature_of
 from adcompiler.structs import dataclass
 from adcompiler.typed.values import simple
-from collections.abc import Callable
 
 
 def without_defaults(

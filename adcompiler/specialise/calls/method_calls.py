@@ -19,8 +19,8 @@ from adcompiler.runtime import dict_keys, dict_values
 from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.calls.effects import NEW_CONTAINER, refused
 from adcompiler.specialise.calls.libraries import is_namedtuple
-from adcompiler.specialise.calls.special_methods import as_operator, method_of_law
 from adcompiler.specialise.calls.random_draws import GENERATORS, PICKING, type_of_draw
+from adcompiler.specialise.calls.special_methods import as_operator, method_of_law
 from adcompiler.specialise.calls.tables import reads_of_table
 from adcompiler.specialise.calls.unknown import call_unknown
 from adcompiler.specialise.folds.getters import get_entry

@@ -33,8 +33,8 @@ from adcompiler.specialise.calls.libraries import is_library, may_be_tried, work
 from adcompiler.specialise.calls.telling import may_keep_told, tells
 from adcompiler.specialise.dead_carries import without_dead_carries
 from adcompiler.specialise.early import made_by_now
-from adcompiler.specialise.storage.state import State
 from adcompiler.specialise.memos import note_memos
+from adcompiler.specialise.storage.state import State
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
 

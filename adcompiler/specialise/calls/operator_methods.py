@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import types as python_types
+from collections.abc import Callable
 from typing import Any
 
 
@@ -17,7 +18,6 @@ from adcompiler.runtime import check_items, dict_keys
 from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler.specialise.objects import call_raw, find_raw
 from adcompiler.specialise.writer import Writer
-from collections.abc import Callable
 
 OPERATORS: dict[Any, tuple[str, ...]] = {
     **{one.function: one.methods for one in (*BINARY, *COMPARISONS, *UNARY) if one.name},

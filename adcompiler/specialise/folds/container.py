@@ -12,12 +12,12 @@ from typing import Any
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Pack, Slice, Var
 from adcompiler.runtime import project, repack
-from adcompiler.runtime.containers import dict_of_adjoint
 from adcompiler.runtime.adjoints.joining import (
     column_stack_adjoint, concatenate_adjoint, hstack_adjoint, stack_adjoint, vstack_adjoint,
 )
 from adcompiler.runtime.adjoints.sequences import spread
 from adcompiler.runtime.adjoints.shaping import like
+from adcompiler.runtime.containers import dict_of_adjoint
 from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.writer import Writer
 

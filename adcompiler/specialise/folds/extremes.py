@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import statistics
+from collections.abc import Callable
 from typing import Any
 
 from adcompiler.frontend import iterators
@@ -15,7 +16,6 @@ from adcompiler.specialise.folds.iterator import is_none, may_carry, run, sequen
 from adcompiler.specialise.folds.table import FOLDS, Fold, folds
 from adcompiler.specialise.result_types import item_type
 from adcompiler.specialise.writer import Writer
-from collections.abc import Callable
 
 
 def _extremum(

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.frontend.rewriting.cached_functions import is_cache, keeps
 from adcompiler.frontend.replacements import checkpointed
+from adcompiler.frontend.rewriting.cached_functions import is_cache, keeps
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Call, Const, Origin, Pack, Star, Var, unstar,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from adcompiler.frontend import iterators
 from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Star
 from adcompiler.specialise.folds.iterator import run
 from adcompiler.specialise.writer import Writer
-from collections.abc import Callable
 
 
 def get_entry(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
@@ -13,7 +14,6 @@ from adcompiler.specialise.folds.table import FOLDS, Fold
 from adcompiler.specialise.storage.container_methods import call_dict_method, repeat
 from adcompiler.specialise.storage.operators_in_place import write_in_place
 from adcompiler.specialise.writer import Writer
-from collections.abc import Callable
 
 WRITTEN: dict[type, tuple[str, str]] = {
     t.Array: ("array", "array-writes"), t.List: ("list", "in-place-containers"),

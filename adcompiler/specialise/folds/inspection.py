@@ -16,9 +16,9 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import (
     check_assigned, check_bound, is_basic, is_mapping, is_sequence, pattern_argument,
 )
-from adcompiler.runtime.containers import SELF_MATCHED, sequence_pattern_fits, unbound
 from adcompiler.runtime.adjoints.elementwise import is_known
 from adcompiler.runtime.adjoints.kinks import first_derivative
+from adcompiler.runtime.containers import SELF_MATCHED, sequence_pattern_fits, unbound
 from adcompiler.specialise.folds.table import Kwargs, class_of, folds
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.writer import Writer

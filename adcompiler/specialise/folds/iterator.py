@@ -7,6 +7,7 @@ are.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from adcompiler.specialise.calls.operator_methods import next_of_own
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.result_types import item_type
 from adcompiler.specialise.writer import Writer
-from collections.abc import Callable
 
 LAZY: frozenset[Any] = frozenset({
     zip, enumerate, iter, dict.items, map, filter, reversed, itertools.count, itertools.cycle,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from adcompiler.frontend import iterators
@@ -17,7 +18,6 @@ from adcompiler.specialise.folds.iterator import (
 )
 from adcompiler.specialise.folds.table import FOLDS, Fold, folds
 from adcompiler.specialise.writer import Writer
-from collections.abc import Callable
 
 
 @folds(functools.reduce)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import stays_real
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.writer import Writer
-from collections.abc import Callable
 
 DEPTH = 8
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from adcompiler.ir import types as t
@@ -13,7 +14,6 @@ from adcompiler.specialise.storage.container_methods import extend
 from adcompiler.specialise.storage.slots import heap_of, refuse
 from adcompiler.specialise.storage.stores import WHOLE
 from adcompiler.specialise.writer import Writer
-from collections.abc import Callable
 
 
 def write_in_place(

@@ -7,6 +7,7 @@ The functions here write the new value of what is written, and tell the heap. Th
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ from adcompiler.runtime import accumulate
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.calls.constructors import is_generated
 from adcompiler.specialise.calls.operator_methods import has_text
-from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.calls.sparse_matrices import refuse_part
+from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.objects import call_raw, dict_owner, find_raw
 from adcompiler.specialise.storage.slices import store_slice
 from adcompiler.specialise.storage.slots import (
@@ -29,7 +30,6 @@ from adcompiler.specialise.storage.slots import (
 )
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import stand_in
-from collections.abc import Callable
 
 WHOLE = Const(Ellipsis)
 

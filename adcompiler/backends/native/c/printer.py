@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from adcompiler.backends.native.c.runtime import HELPERS, ITEMS, NAMES
 from adcompiler.backends.native.c.types import Types
+from adcompiler.backends.native.emit.printer import is_idle
 from adcompiler.backends.native.loops import (
     BOOL, INT, Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Ends, Expr, Extent,
     Flat, For, Forever, Leave, LoopFunction, Make, Name, Note, Number, Part, Reserve, Row, Store,
     Turn, Unary, Use, View, When, children, rows_of,
 )
-from adcompiler.backends.native.emit.printer import is_idle
 from adcompiler.backends.native.ops.scalars import C_FUNCTIONS
 from adcompiler.backends.native.values import Declined
 

@@ -10,8 +10,8 @@ from adcompiler.backends.native.loops import (
     Ends, Expr, Extent, Flat, For, Forever, Leave, LoopFunction, Make, Name, Note, Number, Output,
     Part, Place, Reserve, Row, Spread, Store, Turn, Unary, Use, View, When, children, rows_of,
 )
-from adcompiler.backends.native.reading import exprs_of
 from adcompiler.backends.native.passes.reuse import with_arrays_reused
+from adcompiler.backends.native.reading import exprs_of
 
 DTYPES = {
     **{dtype: f"np.{dtype}" for dtype in (*ARRAYS, *CARRIED)}, BOOL: "np.bool_",

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from adcompiler.backends.native.ops import lists
-from adcompiler.backends.native.ops.held import held
 from adcompiler.backends.native.loops import (
     EITHER, FLOAT, INT, NAUGHT, SHORT, SINGLE, Apply, Assign, Bind, Body, Expr, Extent, Make,
     Name, Number, Unary,
 )
-from adcompiler.backends.native.ops.singles import dtype_of, is_naught, short_of
 from adcompiler.backends.native.lower.tapes import is_placeholder
+from adcompiler.backends.native.ops import lists
+from adcompiler.backends.native.ops.held import held
+from adcompiler.backends.native.ops.singles import dtype_of, is_naught, short_of
 from adcompiler.backends.native.values import (
     UNSET, Buffer, Complex, Declined, Failure, Heap, Held, Kept, Keyed, Num, Record, Rows,
     Several, Span, Tape, number_parts, zero,

@@ -11,28 +11,28 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.backends.native.loops import BOOL, SINGLE, Number, Unary
+from adcompiler.backends.native.lower.attempts import Attempts, raised_by, write_raise
+from adcompiler.backends.native.lower.islands import Islands
+from adcompiler.backends.native.lower.recursion import Recursion
+from adcompiler.backends.native.lower.tapes import Tapes, constant
+from adcompiler.backends.native.lower.uses import (
+    makers, read_whole, readers_of, tested, told_apart, used_once,
+)
 from adcompiler.backends.native.ops import lists
 from adcompiler.backends.native.ops.arrays import Arrays
-from adcompiler.backends.native.lower.attempts import Attempts, raised_by, write_raise
 from adcompiler.backends.native.ops.complexes import is_nonzero, of_complex
 from adcompiler.backends.native.ops.functions import key_in
 from adcompiler.backends.native.ops.held import read as read_held
 from adcompiler.backends.native.ops.held import shared
 from adcompiler.backends.native.ops.indexing import cut, of_list, one_index, read, viewed, write
-from adcompiler.backends.native.lower.islands import Islands
 from adcompiler.backends.native.ops.list_functions import LISTS
-from adcompiler.backends.native.loops import BOOL, SINGLE, Number, Unary
 from adcompiler.backends.native.ops.makers import (
     FUNCTIONS, array_of_items, copied, shape_of,
 )
-from adcompiler.backends.native.lower.recursion import Recursion
 from adcompiler.backends.native.ops.scalars import NOTHING, TABLE
 from adcompiler.backends.native.ops.singles import check_precisions, computed_in, concerns, is_weak
 from adcompiler.backends.native.ops.structure import STRUCTURE, attribute, key_of, keyed, with_part
-from adcompiler.backends.native.lower.tapes import Tapes, constant
-from adcompiler.backends.native.lower.uses import (
-    makers, read_whole, readers_of, tested, told_apart, used_once,
-)
 from adcompiler.backends.native.values import (
     UNSET, Backwards, Buffer, Complex, Declined, Fused, Held, Inner, Kept, Keyed, Known, Num,
     Record, Rows, Several, Span, literal,
@@ -48,9 +48,9 @@ from adcompiler.ir.visit import count_uses
 from adcompiler.runtime import (
     add_at, apart, check_bound, check_position, evaluated, give_back, own, record, zeros_like,
 )
-from adcompiler.runtime.aliases import holds_once
-from adcompiler.runtime.adjoints.sequences import share
 from adcompiler.runtime.adjoints.joining import concatenate_adjoint, hstack_adjoint
+from adcompiler.runtime.adjoints.sequences import share
+from adcompiler.runtime.aliases import holds_once
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
 

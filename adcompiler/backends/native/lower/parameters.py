@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from adcompiler.backends.native.ops.held import given as held_given
-from adcompiler.backends.native.ops.lists import item_form, slots
+from adcompiler.backends.native.emit.printer import DTYPES
 from adcompiler.backends.native.loops import (
     ARRAYS, FLOAT, INT, KINDS, SINGLE, Binary, Extent, Leave, Name, Number, Parameter,
 )
 from adcompiler.backends.native.lower.lowering import Lowering
-from adcompiler.backends.native.emit.printer import DTYPES
 from adcompiler.backends.native.lower.tapes import constant
+from adcompiler.backends.native.ops.held import given as held_given
+from adcompiler.backends.native.ops.lists import item_form, slots
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Complex, Declined, Keyed, Num, Rows, Several, Slot,
 )

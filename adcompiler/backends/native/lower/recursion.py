@@ -19,12 +19,12 @@ from adcompiler.backends.native.loops import (
     LoopFunction, Make, Name, Number, Output, Parameter, Part, Reserve, Row, Store, Unary, Use,
     rows_of,
 )
-from adcompiler.backends.native.passes.table import RECURSIVE, improved
-from adcompiler.backends.native.reading import bound_by
 from adcompiler.backends.native.lower.records import (
     FLOATS_TOP, INTS_TOP, SHORT, STATES, Buffers, Layout, Records, layout_of,
 )
 from adcompiler.backends.native.passes.rooms import with_room, with_rooms_ahead
+from adcompiler.backends.native.passes.table import RECURSIVE, improved
+from adcompiler.backends.native.reading import bound_by
 from adcompiler.backends.native.values import (
     EXACT, Buffer, Declined, Num, Record, Several,
 )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from adcompiler.backends.native.ops import lists
-from adcompiler.backends.native.lower.attempts import raised_in
 from adcompiler.backends.native.loops import (
     ARRAYS, BOOL, FLOAT, SHORT, SINGLE, Assign, Binary, Bind, Body, Break, Expr, For, Forever,
     Leave, Name, Number, Unary, When,
@@ -14,10 +13,12 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.lower.arms import (
     Merging, buffer_is_set, failure_number, is_set, pairs_of, renamed,
 )
-from adcompiler.backends.native.ops.scalars import truth
-from adcompiler.backends.native.ops.singles import dtype_of, is_naught, short_of
+from adcompiler.backends.native.lower.attempts import raised_in
 from adcompiler.backends.native.lower.sources import Source
 from adcompiler.backends.native.lower.tapes import is_placeholder, tapes_in
+from adcompiler.backends.native.ops import lists
+from adcompiler.backends.native.ops.scalars import truth
+from adcompiler.backends.native.ops.singles import dtype_of, is_naught, short_of
 from adcompiler.backends.native.values import (
     EXACT, Again, Backwards, Buffer, Complex, Cut, Declined, Failure, Fused, Held, Kept, Keyed,
     Known, Num, Rows, Several, Span, Tape,
@@ -26,7 +27,6 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Call, Const, If, Let, Loop, Update, Var, unstar
 from adcompiler.ir.visit import used
 from adcompiler.runtime import add_at, append, drop_last
-from collections.abc import Callable, Sequence
 
 ZERO, ONE = Number(0), Number(1)
 FIXED = (add_at,)

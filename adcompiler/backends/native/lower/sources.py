@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from adcompiler.backends.native.loops import INT, Binary, Body, Choose, Expr, Name, Number
 from adcompiler.backends.native.ops.held import shared
 from adcompiler.backends.native.ops.indexing import read
-from adcompiler.backends.native.loops import INT, Binary, Body, Choose, Expr, Name, Number
 from adcompiler.backends.native.values import (
     LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Kept, Num, Rows, Several,
     Span, Together,
 )
 from adcompiler.backends.native.writer import Writer
-from collections.abc import Sequence
 
 if TYPE_CHECKING:
     from adcompiler.backends.native.lower.lowering import Lowering

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from adcompiler.backends.native.ops.fusing import Fusing
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, SINGLE, Assign, Binary, Body, Element, Ends, Expr, Extent, Flat, Name,
     Number, Part, Place, Store, Turn, Use, View, When,
 )
+from adcompiler.backends.native.ops.fusing import Fusing
 from adcompiler.backends.native.ops.scalars import OF_EACH, TABLE
 from adcompiler.backends.native.ops.singles import computed_in, concerns
 from adcompiler.backends.native.values import (

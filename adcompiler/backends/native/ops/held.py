@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from adcompiler.backends.native.ops.array_items import MOST
 from adcompiler.backends.native.loops import (
     BOOL, INT, Assign, Binary, Body, Element, Expr, Extent, Make, Name, Number, Store, When,
 )
+from adcompiler.backends.native.ops.array_items import MOST
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Heap, Held, HeldForm, Kept, Num, Rows, Several, Slot, Tape,
     zero,

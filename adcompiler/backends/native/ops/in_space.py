@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.loops import FLOAT, Binary, Element, Expr, Number, Store
+from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.ops.reductions import options
 from adcompiler.backends.native.values import Buffer, Declined
 from adcompiler.ir import types as t
-from collections.abc import Sequence
 
 
 def vector_product(

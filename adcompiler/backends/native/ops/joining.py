@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.loops import FLOAT, INT, Binary, Element, Expr, Number, Store
+from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.ops.reductions import known, options
 from adcompiler.backends.native.values import Buffer, Declined, Known, Num, Rows, Several, literal
 from adcompiler.ir import types as t

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from adcompiler.backends.native.loops import Binary, Element, Expr, Number, Store
 from adcompiler.backends.native.ops.array_items import ArrayForm, as_one, end_to_end, put_elements
 from adcompiler.backends.native.ops.held import made as made_held
 from adcompiler.backends.native.ops.lists import (
     count_of, differ, form_of, item_at, layout_of, new, put,
 )
-from adcompiler.backends.native.loops import Binary, Element, Expr, Number, Store
 from adcompiler.backends.native.values import (
     Buffer, Declined, Flattened, HeldForm, Kept, Num, Rows, Several,
 )
 from adcompiler.ir import types as t
-from collections.abc import Sequence
 
 ZERO = Number(0)
 

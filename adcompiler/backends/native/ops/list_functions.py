@@ -7,6 +7,11 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adcompiler.backends.native.loops import (
+    BOOL, FLOAT, INT, Apply, Assign, Binary, Body, Choose, Expr, For, Name, Number,
+    Reserve, Use,
+)
+from adcompiler.backends.native.lower.sources import Source
 from adcompiler.backends.native.ops.array_items import ArrayForm
 from adcompiler.backends.native.ops.array_items import of_zeros as arrays_of_zeros
 from adcompiler.backends.native.ops.held import deep, grown, shared
@@ -16,12 +21,7 @@ from adcompiler.backends.native.ops.lists import (
     as_rows, copied, count_of, differ, form_of, form_of_list, holds, is_in_sight, item_at,
     layout_of, new, packed, place_of, put, slots,
 )
-from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Apply, Assign, Binary, Body, Choose, Expr, For, Name, Number,
-    Reserve, Use,
-)
 from adcompiler.backends.native.ops.scalars import TABLE
-from adcompiler.backends.native.lower.sources import Source
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Held, HeldForm, Kept, Known, Num, Rows, Several, Slot,
 )
@@ -30,12 +30,12 @@ from adcompiler.runtime import (
     append, as_gradient, check_position, drop_last, unpack, zeros_like,
 )
 from adcompiler.runtime import add as add_cotangents
-from adcompiler.runtime.aliases import holds_once
 from adcompiler.runtime.adjoints.indexing import own
 from adcompiler.runtime.adjoints.joining import stack_adjoint
 from adcompiler.runtime.adjoints.sequences import like as like_items
 from adcompiler.runtime.adjoints.sequences import share, sort_order, spread, sum_repeats, unsort
 from adcompiler.runtime.adjoints.shaping import like
+from adcompiler.runtime.aliases import holds_once
 
 ZERO, ONE = Number(0), Number(1)
 

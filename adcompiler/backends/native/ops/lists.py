@@ -11,16 +11,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 
-from adcompiler.backends.native.ops.array_items import ArrayForm, array_form, put_array
-from adcompiler.backends.native.ops.array_items import made as made_arrays
-from adcompiler.backends.native.ops.held import add_to_held, heap_of, put_held
-from adcompiler.backends.native.ops.held import read as read_held
-from adcompiler.backends.native.ops.indexing import cut
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, KINDS, Assign, Binary, Bind, Body, Choose, Expr, Make, Name, Number,
     Store,
 )
 from adcompiler.backends.native.lower.tapes import constant, is_placeholder
+from adcompiler.backends.native.ops.array_items import ArrayForm, array_form, put_array
+from adcompiler.backends.native.ops.array_items import made as made_arrays
+from adcompiler.backends.native.ops.held import add_to_held, heap_of, put_held
+from adcompiler.backends.native.ops.held import read as read_held
+from adcompiler.backends.native.ops.indexing import cut
 from adcompiler.backends.native.values import (
     UNSET, WIDE, Buffer, Cut, Declined, Flattened, Held, HeldForm, Inner, Kept, Known, Num, Rows,
     Several, Slot, zero,

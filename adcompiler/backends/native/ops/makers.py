@@ -7,20 +7,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from adcompiler.backends.native.loops import (
+    BOOL, FLOAT, INT, SINGLE, Apply, Binary, Choose, Element, Expr, Number, Store,
+)
 from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.ops.in_space import vector_product
 from adcompiler.backends.native.ops.joining import (
     cut_apart, cut_apart_beside, joined, stacked, stacked_by,
 )
-from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, SINGLE, Apply, Binary, Choose, Element, Expr, Number, Store,
-)
 from adcompiler.backends.native.ops.reductions import (
     NONE, REDUCTIONS, array, floats, known, options,
 )
-from adcompiler.backends.native.passes.rolling import rolled
 from adcompiler.backends.native.ops.scalars import TABLE
 from adcompiler.backends.native.ops.singles import dtype_of
+from adcompiler.backends.native.passes.rolling import rolled
 from adcompiler.backends.native.values import (
     Buffer, Cut, Declined, Kept, Keyed, Known, Num, Record, Several, Span,
 )

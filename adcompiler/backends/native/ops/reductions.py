@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, SINGLE, Apply, Assign, Binary, Choose, Element, Expr, Name, Number,
 )
+from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.ops.scalars import TABLE
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Fused, Kept, Known, Num, Rows, Several,

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from adcompiler.backends.native.loops import FLOAT, NAUGHT, SHORT, SINGLE, Binary, Number
+from adcompiler.backends.native.lower.sources import lengths_of
 from adcompiler.backends.native.ops import lists
 from adcompiler.backends.native.ops.indexing import cut, last_written, read
 from adcompiler.backends.native.ops.list_functions import gradient
-from adcompiler.backends.native.loops import FLOAT, NAUGHT, SHORT, SINGLE, Binary, Number
 from adcompiler.backends.native.ops.makers import diagonal_bar
 from adcompiler.backends.native.ops.reductions import projected, seeded, unstretched
 from adcompiler.backends.native.ops.scalars import TABLE
-from adcompiler.backends.native.lower.sources import lengths_of
 from adcompiler.backends.native.values import (
     LENGTH, POSITION, Backwards, Buffer, Complex, Cut, Declined, Endless, Fused, Kept, Keyed,
     Known, Num, Rows, Several, Span, Together, literal,
@@ -28,9 +28,9 @@ from adcompiler.runtime import (
     same_extent, same_length, same_shape, same_trailing_shape, seed, unbroadcast, unpack,
 )
 from adcompiler.runtime import last_written as last_written_
-from adcompiler.runtime.containers import positions
 from adcompiler.runtime.adjoints.products import in_space
 from adcompiler.runtime.adjoints.shaping import diagonal_adjoint
+from adcompiler.runtime.containers import positions
 from adcompiler.runtime.structure import add
 
 

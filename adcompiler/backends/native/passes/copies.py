@@ -17,9 +17,9 @@ from adcompiler.backends.native.loops import (
     Bind, Body, Element, Extent, Flat, For, LoopFunction, Make, Name, Note, Number, Output, Row,
     Store, View, blocks_in, rows_of,
 )
-from adcompiler.backends.native.reading import bound_by, names_in, read_by
 from adcompiler.backends.native.passes.sharing import Sharing
 from adcompiler.backends.native.passes.unused import roots_of
+from adcompiler.backends.native.reading import bound_by, names_in, read_by
 from adcompiler.backends.native.writer import Writer
 
 ZERO = Number(0)

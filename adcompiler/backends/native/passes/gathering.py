@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adcompiler.backends.native.passes.bounds import shifted
-from adcompiler.backends.native.passes.element_loops import (
-    Lengths, Nest, Placed, Storage, Touched, moved_up, nearest, nest_of,
-)
 from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Body, Choose, Element, Ends, Expr, For, Name, Number, Row, Store,
     children, rows_of,
+)
+from adcompiler.backends.native.passes.bounds import shifted
+from adcompiler.backends.native.passes.element_loops import (
+    Lengths, Nest, Placed, Storage, Touched, moved_up, nearest, nest_of,
 )
 from adcompiler.backends.native.reading import elements_of, is_costly
 from adcompiler.backends.native.rewriting import with_elements, with_names

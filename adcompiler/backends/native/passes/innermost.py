@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from adcompiler.backends.native.passes.bounds import with_tests_in_front
-from adcompiler.backends.native.passes.flattening import flattened
 from adcompiler.backends.native.loops import (
     FLOAT, Apply, Assign, Binary, Bind, Body, Expr, Extent, Flat, For, Forever, Leave,
     LoopFunction, Make, Name, Number, Part, Row, Spread, Turn, Unary, View, rows_of,
 )
-from adcompiler.backends.native.reading import bound_by, has_break, read_by
-from adcompiler.backends.native.rewriting import with_blocks, with_rows
+from adcompiler.backends.native.passes.bounds import with_tests_in_front
+from adcompiler.backends.native.passes.flattening import flattened
 from adcompiler.backends.native.passes.rolling import in_parts
 from adcompiler.backends.native.passes.unused import roots_of
 from adcompiler.backends.native.passes.windows import Arrays, windows_of
+from adcompiler.backends.native.reading import bound_by, has_break, read_by
+from adcompiler.backends.native.rewriting import with_blocks, with_rows
 from adcompiler.backends.native.writer import Writer
 
 

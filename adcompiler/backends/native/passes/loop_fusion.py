@@ -12,16 +12,16 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from adcompiler.backends.native.passes.element_loops import (
-    Lengths, Nest, Placed, Storage, moved_up, nearest, nest_of,
-)
-from adcompiler.backends.native.passes.gathering import gathered
 from adcompiler.backends.native.loops import (
     Assign, Body, Break, Element, Expr, For, Forever, LoopFunction, Make, Name,
     Number, Row, Spread, Store, Use, rows_of,
 )
-from adcompiler.backends.native.reading import bound_by, elements_of, read_by
+from adcompiler.backends.native.passes.element_loops import (
+    Lengths, Nest, Placed, Storage, moved_up, nearest, nest_of,
+)
+from adcompiler.backends.native.passes.gathering import gathered
 from adcompiler.backends.native.passes.unused import ALIASES, all_needed
+from adcompiler.backends.native.reading import bound_by, elements_of, read_by
 from adcompiler.backends.native.rewriting import (
     with_blocks, with_elements, with_exprs, with_names,
 )

@@ -10,13 +10,13 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 
-from adcompiler.backends.native.passes.independence import (
-    ZERO, Dependent, Independent, Proof, plus, times,
-)
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, Apply, Assign, Binary, BlockFunction, Body, Choose, Element, Expr, Extent, For,
     Forever, Leave, LoopFunction, Make, Name, Note, Number, Reserve, Row, Spread, Store, Unary, Use,
     When, rows_of,
+)
+from adcompiler.backends.native.passes.independence import (
+    ZERO, Dependent, Independent, Proof, plus, times,
 )
 from adcompiler.backends.native.reading import bound_by, is_worth_it, read_by
 from adcompiler.backends.native.rewriting import with_blocks, with_rows

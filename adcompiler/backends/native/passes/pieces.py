@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adcompiler.backends.native.passes.element_loops import FARTHEST, Nest, nest_of
 from adcompiler.backends.native.loops import (
     Assign, Binary, Bind, Body, Break, Element, Expr, Extent, Flat, Forever, Leave,
     LoopFunction, Make, Name, Note, Number, Row, Spread, Store, View, children, rows_of,
 )
-from adcompiler.backends.native.reading import names_in, read_by
+from adcompiler.backends.native.passes.element_loops import FARTHEST, Nest, nest_of
 from adcompiler.backends.native.passes.sharing import Sharing
 from adcompiler.backends.native.passes.unused import all_needed, source_of
+from adcompiler.backends.native.reading import names_in, read_by
 from adcompiler.backends.native.writer import Writer
 from adcompiler.structs import dataclass
 

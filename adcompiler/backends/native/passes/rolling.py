@@ -7,24 +7,24 @@ nothing is wrapped, so that compilers make vectors of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from adcompiler.backends.native.ops.arrays import Arrays
-from adcompiler.backends.native.passes.bounds import shifted
 from adcompiler.backends.native.loops import (
     INT, Binary, Body, Choose, Element, Expr, For, Number, Name, Row, Store,
     When, children,
 )
-from adcompiler.backends.native.reading import exprs_of
+from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.ops.reductions import array, known, options
+from adcompiler.backends.native.passes.bounds import shifted
+from adcompiler.backends.native.reading import exprs_of
 from adcompiler.backends.native.rewriting import replaced, with_exprs
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Cut, Declined, Fused, Num,
 )
 from adcompiler.backends.native.writer import Writer, whole
 from adcompiler.ir import types as t
-from collections.abc import Sequence
 
 ZERO = Number(0)
 NEAREST = 4

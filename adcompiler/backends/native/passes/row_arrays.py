@@ -13,11 +13,11 @@ from adcompiler.backends.native.loops import (
     Assign, Binary, Body, Element, Ends, Expr, Extent, Flat, For, LoopFunction, Make, Name,
     Number, Part, Row, Store, Use, View, When, children, rows_of,
 )
+from adcompiler.backends.native.passes.row_loops import Flattened, has_all, places_in
 from adcompiler.backends.native.reading import bound_by, elements_of, exprs_of, read_by
 from adcompiler.backends.native.rewriting import (
     with_blocks, with_elements, with_exprs, with_names, with_rows,
 )
-from adcompiler.backends.native.passes.row_loops import Flattened, has_all, places_in
 from adcompiler.structs import dataclass
 
 ZERO, ONE = Number(0), Number(1)

@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from adcompiler.backends.native.passes.element_loops import (
-    Lengths, Placed, Storage, moved_up, nearest,
-)
 from adcompiler.backends.native.helpers import TEXTS
-from adcompiler.backends.native.passes.loop_fusion import in_blocks, readers_in
 from adcompiler.backends.native.loops import (
     Body, Element, Expr, For, LoopFunction, Name, Number, Part, Row, Use, rows_of,
 )
-from adcompiler.backends.native.reading import bound_by
-from adcompiler.backends.native.rewriting import with_elements, with_exprs, with_names
+from adcompiler.backends.native.passes.element_loops import (
+    Lengths, Placed, Storage, moved_up, nearest,
+)
+from adcompiler.backends.native.passes.loop_fusion import in_blocks, readers_in
 from adcompiler.backends.native.passes.row_arrays import with_rows_alone
 from adcompiler.backends.native.passes.row_loops import (
     RowLoop, Rows, flags_in, has_all, is_over_rows, places_in,
 )
 from adcompiler.backends.native.passes.row_reductions import Reductions
+from adcompiler.backends.native.reading import bound_by
+from adcompiler.backends.native.rewriting import with_elements, with_exprs, with_names
 from adcompiler.backends.native.writer import Writer
 
 ZERO, ONE = Number(0), Number(1)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from adcompiler.backends.native.passes.element_loops import Storage, Touched
-from adcompiler.backends.native.passes.innermost import is_of_floats
 from adcompiler.backends.native.loops import (
     Apply, Assign, Binary, Body, Choose, Element, Ends, Expr, For, Leave, Name, Note, Number, Part,
     Row, Store, Use, When, children, rows_of,
 )
+from adcompiler.backends.native.passes.element_loops import Storage, Touched
+from adcompiler.backends.native.passes.innermost import is_of_floats
 from adcompiler.backends.native.reading import bound_by, elements_of, names_in
 from adcompiler.structs import dataclass
 

@@ -16,8 +16,8 @@ from adcompiler.backends.native.loops import (
     Forever, Leave, Make, Name, Note, Number, Output, Part, Reserve, Row, Spread, Store, Turn,
     Unary, Use, View, When, blocks_in, children, rows_of,
 )
-from adcompiler.backends.native.rewriting import with_blocks, with_children
 from adcompiler.backends.native.reading import bound_by, exprs_of, is_costly, read_by
+from adcompiler.backends.native.rewriting import with_blocks, with_children
 from adcompiler.backends.native.values import Declined
 from adcompiler.backends.native.writer import Writer
 

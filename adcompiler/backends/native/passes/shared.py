@@ -8,9 +8,9 @@ from dataclasses import field
 from adcompiler.backends.native.loops import (
     Body, Break, Forever, Note, Reserve, Row, rows_of,
 )
-from adcompiler.backends.native.reading import bound_by, read_by, written_by
 from adcompiler.backends.native.passes.seed_axis import SeedAxis
 from adcompiler.backends.native.passes.unused import ALIASES
+from adcompiler.backends.native.reading import bound_by, read_by, written_by
 from adcompiler.structs import dataclass
 
 

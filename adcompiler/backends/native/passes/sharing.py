@@ -9,9 +9,9 @@ from collections.abc import Callable
 from adcompiler.backends.native.loops import (
     Bind, Body, Expr, LoopFunction, Make, Part, Row, Spread, Turn, View, blocks_in, rows_of,
 )
+from adcompiler.backends.native.passes.unused import source_of
 from adcompiler.backends.native.reading import bound_by, names_in, read_by, written_by
 from adcompiler.backends.native.rewriting import with_blocks
-from adcompiler.backends.native.passes.unused import source_of
 from adcompiler.backends.native.writer import Writer
 from adcompiler.structs import dataclass
 

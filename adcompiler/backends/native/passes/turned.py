@@ -9,9 +9,9 @@ from collections import Counter
 from dataclasses import replace
 
 from adcompiler.backends.native.loops import LoopFunction, Turn, Use, rows_of
+from adcompiler.backends.native.passes.unused import all_needed
 from adcompiler.backends.native.reading import bound_by
 from adcompiler.backends.native.rewriting import with_rows
-from adcompiler.backends.native.passes.unused import all_needed
 from adcompiler.backends.native.writer import Writer
 
 

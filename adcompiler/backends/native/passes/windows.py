@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from adcompiler.backends.native.passes.bounds import shifted
 from adcompiler.backends.native.loops import (
     Assign, Binary, Body, Element, Expr, Extent, For, Leave, Name, Number, Row,
     Store, When, rows_of,
 )
+from adcompiler.backends.native.passes.bounds import shifted
 from adcompiler.backends.native.reading import (
     bound_by, elements_of, names_in, read_by, written_by,
 )

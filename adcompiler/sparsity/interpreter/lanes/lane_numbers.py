@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.sparsity.dependences.values import Dependent
-from collections.abc import Callable
 
 LARGE = 2.0**61
 
