@@ -222,6 +222,31 @@ def test_an_element_that_a_loop_adds_to_is_kept_in_a_variable(
     assert ("_total = " in text) is has_totals
 
 
+@pytest.mark.parametrize("size", [0, 1, 2, 6])
+def test_a_total_adds_what_a_window_keeps_in_variables(size: int) -> None:
+    def flow(k, u):
+        out = 0.0
+        for i in range(len(u) - 1):
+            out += k[0] * u[i] * u[i + 1] + k[1] * (u[i + 1] - u[i])
+        return out
+
+    def both(k, u):
+        v = u * 2.0
+        y = np.zeros(2)
+        for i in range(len(u) - 1):
+            v[i + 1] += v[i] * k[0]
+            y[1] += v[i] * v[i + 1]
+        return y[1] + np.sum(v)
+
+    rng = np.random.default_rng(size)
+    args = rng.normal(size=2), rng.normal(size=size)
+    for program in (flow, both):
+        expected = outcome(value_and_grad(program, (0, 1)), *args)
+        assert same(outcome(value_and_grad(program, (0, 1), backend="native"), *args), expected)
+    text = loops_of(both, *args)
+    assert "_total" in text and "_near" in text
+
+
 def test_an_element_beside_the_array_is_python_s_to_tell() -> None:
     def beside(x, table):
         y = np.zeros(2)

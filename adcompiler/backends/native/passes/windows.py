@@ -164,8 +164,10 @@ class Total:
         """Return a loop that keeps the sum in a variable, and what is in front and behind."""
         buffer, indices = self.store.buffer, self.store.indices
         name = w.fresh(f"{buffer}_total")
-        total = Assign(name, Binary("+", Name(name), self.store.value))
-        rows: list[Row] = [total if row is self.store else row for row in loop.body.rows]
+        # By its array: a window on another one may have put variables into what is added.
+        rows: list[Row] = [
+            Assign(name, Binary("+", Name(name), row.value))
+            if isinstance(row, Store) and row.buffer == buffer else row for row in loop.body.rows]
         runs = Binary("<", loop.start, loop.stop)
         read = Assign(name, Element(buffer, indices))
         front: list[Row] = [
