@@ -98,7 +98,7 @@ scalar_rule(cmath.atanh, lambda x: 1.0 / (1.0 - x * x), domain=numbers(0.7, 2.0)
 
 def turn(z: Any) -> Any:
     """Return ``1j * z / abs(z)**2``, along which the phase of ``z`` grows; 0 at the origin."""
-    return 1j * z / (z.real * z.real + z.imag * z.imag) if z else 0.0
+    return 1j / complex(z.real, -z.imag) if z else 0.0  # as a float the square may be 0, or inf
 
 
 def unit(z: Any) -> Any:

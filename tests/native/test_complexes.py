@@ -149,6 +149,23 @@ def test_quotients_and_products_have_the_same_bits(machine_code: None) -> None:
             assert same(outcome(run, one, other, 2), wanted), (one, other)
 
 
+def test_a_number_of_python_s_divides_by_one_of_numpy_s_in_python_s_steps(
+    machine_code: None
+) -> None:
+    def chain(x, d):
+        z, total = complex(x[0], x[1]), 0.0
+        for k in range(len(d)):
+            q = z / d[k]
+            total += q.real * q.imag
+            z = q * 0.5 + complex(d[k], 0.7)
+        return total
+
+    x, d = np.array([X, Y]), np.random.default_rng(0).normal(size=500)
+    assert same(compiled(chain)(x, d), chain(x, d))
+    expected = value_and_grad(chain, (0, 1))(x, d)
+    assert same(value_and_grad(chain, (0, 1), backend="native")(x, d), expected)
+
+
 def mixed(x, y, n):
     z = np.float64(1.5)
     for _ in range(n):

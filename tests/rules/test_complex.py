@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
+from adcompiler import grad
 from tests.lanes import one_in
 from tests.rules.updates import DESTRUCTIVE
 from adcompiler.rulekit import REGISTRY, Call
@@ -244,3 +245,15 @@ def test_every_function_of_cmath_has_its_samples():
     smooth = [f for f in functions if not f.__name__.startswith("is")]
     assert all(REGISTRY.find(f) is not None for f in smooth)
     assert len(smooth) == 19
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-163, 1.0, 1e160])
+def test_the_slope_of_a_phase_needs_no_square_of_the_size(size):
+    def turned(x):
+        z = complex(x[0], x[1])
+        return cmath.phase(z) + 0.5 * cmath.polar(z)[1]
+
+    x = np.array([0.6, -0.8]) * size
+    for how in ("refuse", "record"):
+        found = grad(turned, fallback=how)(x)
+        np.testing.assert_allclose(found * size, [1.2, 0.9], rtol=1e-12)

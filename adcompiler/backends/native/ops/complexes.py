@@ -235,7 +235,13 @@ def of_complex(
 
 
 def are_numpy(types: Sequence[t.Type]) -> bool:
-    """Say whether one of some numbers is NumPy's; Python's are divided in other steps."""
+    """Say whether NumPy divides two numbers, or takes a power; Python does that in other steps.
+
+    ``np.float64`` is a float: of a complex number of Python's and one Python takes it.
+    """
+    left, *others = map(dtypes_of, types)
+    if left == {None} and all(other <= {None, "float64"} for other in others):
+        return False
     kinds = [{dtype is None for dtype in dtypes_of(type_)} for type_ in types]
     if any(len(kind) > 1 for kind in kinds):
         raise Declined("a complex number that may be Python's or NumPy's")
