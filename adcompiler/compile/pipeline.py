@@ -59,8 +59,8 @@ CHECKS: dict[Any, str] = {
     in_space: "shapes", apart: "aliases",
     check_lasts: "unfit", check_rebinds: "unfit",
 }
-"""Functions that raise where code was not compiled for what they see: stretched operands, arguments
-that are one object, and what is not known before a run."""
+"""Functions that raise where code is not for what they see: stretched operands, one object twice,
+what is not known before a run."""
 
 SHARES = (0.01, 0.35, 0.85, 0.92)
 """About what share of the time is over when types, derivatives, optimising and writing begin."""
@@ -96,7 +96,7 @@ class Request:
     mode: str = "grad"
     has_aux: bool = False
     single: bool = True
-    assume_equal_shapes: bool = True
+    assume_equal_shapes: bool | tuple[tuple[int, int], ...] = True
     parameters: tuple[Parameter, ...] = ()
     parts: tuple[tuple[Any, ...], ...] = ()
     same: tuple[tuple[int, int], ...] = ()
@@ -119,7 +119,7 @@ class Request:
     def unit(self, chosen: frozenset[Any] = frozenset()) -> Unit:
         """Return the empty tables of a compilation; ``chosen`` are those of ``Settings``."""
         unit = Unit(
-            root=self.function, assume_equal_shapes=self.assume_equal_shapes,
+            root=self.function, assume_equal_shapes=bool(self.assume_equal_shapes),
             settings=Settings(
                 self.strict_primal, self.debug, derive, chosen, self.budget,
                 self.for_loops or BACKENDS[self.backend].write is not None, self.parallel,
@@ -398,11 +398,12 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
         typed = raising_kept(unit, typed, mode.returns_value and not request.alone)
     typed = with_rows_apart(unit, with_lengths_in_front(unit, with_aggregates_apart(unit, typed)))
     typed = changed_everywhere(unit, typed, with_stand_ins)
-    left = () if mode.has_effects else typed.params
-    unit.derivatives.acts = has_effects(unit, Block(typed.statements)) or any(
-        it.var not in left for it in typed.written)
-    return mode.build(
-        unit, typed, Form(request.single, request.has_aux, request.batched, request.constant))
+    known = () if mode.has_effects else typed.params
+    unit.derivatives.acts = any(it.var not in known for it in typed.written) or (
+        has_effects(unit, Block(typed.statements)))
+    unit.expect_of_one(typed.params, request.assume_equal_shapes)
+    form = Form(request.single, request.has_aux, request.batched, request.constant)
+    return mode.build(unit, typed, form)
 
 
 def has_effects(unit: Unit, block: Block) -> bool:

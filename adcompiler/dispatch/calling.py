@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from adcompiler.dispatch.arguments import part_at
-from adcompiler.dispatch.compiled import Same
+from adcompiler.dispatch.compiled import Assumed, Same
 from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.finite import NotFinite, is_finite
 from adcompiler.dispatch.linear_maps import Wanted
@@ -23,6 +25,8 @@ MOST_TOGETHER = 1 << 17
 
 Memory for arrays that are much larger is given back to the system by each call.
 """
+MOST_FORMS = 4
+"""Of so many forms for stretched operands the last one takes nothing for granted."""
 
 
 def at_point(
@@ -200,23 +204,50 @@ def with_effects(
 
 def allowing_stretched(
     call: Callable[..., Any],
-    compile_general: Callable[[tuple[Any, ...]], Callable[..., Any] | None],
+    compile_for: Callable[[tuple[Any, ...], Assumed], Callable[..., Any] | None], count: int,
 ) -> Callable[..., Any]:
-    """Return ``call``, replaced by a more general form once it meets stretched operands.
+    """Return ``call``, followed by other forms where it meets stretched operands.
 
+    One of these takes for granted which axes of the first ``count`` arguments have one element, as
+    they have in the call at hand; the last takes nothing for granted, and is kept to from then on.
     Such code has no effects of its own before it notices, so that it can be run again.
     """
-    general: list[Callable[..., Any]] = []
+    forms: dict[Assumed, Callable[..., Any]] = {True: call}
+    latest: Assumed = True
 
     def allowing(*args: Any) -> Any:
-        if not general:
+        nonlocal latest
+        try:
+            return forms[latest](*args)
+        except StretchedError:
+            if latest is False:
+                raise
+        ones = axes_of_one(args[:count])
+        tried: set[Assumed] = {latest}
+        for assumed in (ones or True, True, False):
+            if assumed in tried or (assumed not in forms and assumed and len(forms) == MOST_FORMS):
+                continue
+            tried.add(assumed)
+            if assumed not in forms:
+                forms[assumed] = compile_for(args, assumed) or call
             try:
-                return call(*args)
+                found = forms[assumed](*args)
             except StretchedError:
-                general.append(compile_general(args) or call)
-        return general[0](*args)
+                if assumed is False:
+                    raise
+                continue
+            latest = assumed
+            return found
+        raise AssertionError
 
     return allowing
+
+
+def axes_of_one(args: Iterable[Any]) -> tuple[tuple[int, int], ...]:
+    """Return the positions of arrays, with their axes of one element."""
+    return tuple(
+        (i, axis) for i, arg in enumerate(args) if isinstance(arg, np.ndarray)
+        for axis, extent in enumerate(arg.shape) if extent == 1)
 
 
 def of_each(run: Callable[..., Any], seeds: int, *args: Any) -> Any:

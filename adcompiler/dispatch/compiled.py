@@ -16,6 +16,10 @@ from adcompiler.structs import dataclass
 Same = tuple[tuple[int, int], ...]
 """Pairs of positions of arguments that are one object: a later one, and an earlier one."""
 
+Assumed = bool | tuple[tuple[int, int], ...]
+"""Whether code expects that no operand is stretched, or, beside that, the positions of arguments
+with their axes of one element, along which operands are."""
+
 
 @dataclass(eq=False)
 class Compiled:

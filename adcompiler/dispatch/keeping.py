@@ -10,7 +10,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adcompiler.budget import Budget
 from adcompiler.cache.keys import (
@@ -24,7 +24,9 @@ from adcompiler.cache.store import Entry, Store
 from adcompiler.errors import Cause, Finding, TooLargeError, TooLongError
 from adcompiler.frontend.depth import deepest
 from adcompiler.frontend.scope import MISSING
-from adcompiler.typed.tables import Reliance
+
+if TYPE_CHECKING:
+    from adcompiler.typed.tables import Reliance
 
 
 def reliance_manifest(relied: Sequence[Reliance]) -> dict[str, Any] | None:

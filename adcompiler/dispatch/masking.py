@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from adcompiler.compile.modes import MODES
 from adcompiler.dispatch.calling import of_each
-from adcompiler.dispatch.compiled import Compiled, Same
+from adcompiler.dispatch.compiled import Assumed, Compiled, Same
 from adcompiler.dispatch.finite import is_finite
 from adcompiler.dispatch.linear_maps import Half
 from adcompiler.errors import ADError
@@ -62,7 +62,7 @@ class Masked:
 
 
 def masked_form(
-    s: Specialisations, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same, native: bool
+    s: Specialisations, types_: tuple[t.Type, ...], assumed: Assumed, same: Same, native: bool
 ) -> Masked:
     """Return the masked form of the code, ``native`` or not, that is compiled for the same.
     """
@@ -72,7 +72,7 @@ def masked_form(
     other.options = replace(
         options, masked=True, backend="python", parallel=False,
         batched=options.batched and not of_one, constant=options.constant and not native)
-    return Masked(lambda: other.compile(types_, equal_shapes, same), of_one)
+    return Masked(lambda: other.compile(types_, assumed, same), of_one)
 
 
 def run_masked(

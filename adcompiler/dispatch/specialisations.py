@@ -22,7 +22,7 @@ from adcompiler.dispatch.arguments import real_at, refuse_foreign
 from adcompiler.dispatch.calling import (
     allowing_aliases, allowing_stretched, of_each, telling_unfit, unless_unfit, with_effects,
 )
-from adcompiler.dispatch.compiled import Compiled, Same
+from adcompiler.dispatch.compiled import Assumed, Compiled, Same
 from adcompiler.dispatch.emitted_module import EmittedModule
 from adcompiler.dispatch.guards import guard
 from adcompiler.dispatch.keeping import (
@@ -49,7 +49,7 @@ from adcompiler.typed.derivatives import is_derivative
 from adcompiler.typed.values import foreign_array, type_of, with_options
 
 if TYPE_CHECKING:
-    from adcompiler.compile.pipeline import Request
+    from adcompiler.compile.pipeline import Emitted, Request
 
 PATIENCE = 2.0
 """Compilations that take longer, in seconds, are told of on stderr."""
@@ -217,26 +217,26 @@ class Specialisations:
     # -- compiling -----------------------------------------------------------------------------
 
     def compile(
-        self, types_: tuple[t.Type, ...], equal_shapes: bool = True, same: Same = ()
+        self, types_: tuple[t.Type, ...], assumed: Assumed = True, same: Same = ()
     ) -> Compiled:
         """Return code for the argument types: kept on disk from before, or compiled now.
 
-        ``equal_shapes`` lets the code expect operands that are not stretched by broadcasting;
+        ``assumed`` lets the code expect operands that are not stretched by broadcasting;
         ``same`` pairs positions of arguments with earlier ones that are the same object.
         """
         with alone(), reported(self.target.function):
             return compiling(self.target.function, lambda: self.kept_or_new(
-                types_, equal_shapes, same))
+                types_, assumed, same))
 
     def kept_or_new(
-        self, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same
+        self, types_: tuple[t.Type, ...], assumed: Assumed, same: Same
     ) -> Compiled:
         """As ``compile``, on the stack at hand."""
         texts = [*map(type_text, types_), *map(type_text, self.captured_types())]
         store = Store(None if any(map(is_unknown, texts)) else default_directory())
         request = (
             self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
-            equal_shapes, same, self.options.strict_primal, self.options.batched,
+            assumed, same, self.options.strict_primal, self.options.batched,
             self.options.constant, self.options.alone, debugging(self.options),
             *(("progress",) if self.options.progress else ()),
             *(("masked",) if self.options.masked else ()),
@@ -246,7 +246,7 @@ class Specialisations:
         key = primary_key(self.target.function, request)
         for entry in sorted(store.candidates(key), key=is_sealed, reverse=True):
             try:
-                loaded = self.load(entry, key, types_, equal_shapes, same)
+                loaded = self.load(entry, key, types_, assumed, same)
             except Exception:  # it is not what was written: as good as none
                 store.discard(entry)
                 continue
@@ -257,7 +257,7 @@ class Specialisations:
             raise refused
         for _ in range(MAX_ATTEMPTS):
             before = REGISTRY.generation
-            compiled = self.compile_anew(types_, store, key, equal_shapes, same)
+            compiled = self.compile_anew(types_, store, key, assumed, same)
             if before == REGISTRY.generation:  # no thread has registered a rule meanwhile
                 break
         return compiled
@@ -270,14 +270,14 @@ class Specialisations:
         }
 
     def request(
-        self, types_: tuple[t.Type, ...], equal_shapes: bool = True, same: Same = ()
+        self, types_: tuple[t.Type, ...], assumed: Assumed = True, same: Same = ()
     ) -> Request:
         """Return what the compiler is asked for: see ``compile``."""
         from adcompiler.compile.pipeline import Request  # parses
 
         return Request(
             self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
-            self.single, equal_shapes, parts=self.parts, same=same, batched=self.options.batched,
+            self.single, assumed, parts=self.parts, same=same, batched=self.options.batched,
             constant=self.options.constant, alone=self.options.alone,
             strict_primal=self.options.strict_primal,
             debug=debugging(self.options), progress=self.options.progress,
@@ -286,7 +286,7 @@ class Specialisations:
         )
 
     def compile_anew(
-        self, types_: tuple[t.Type, ...], store: Store, key: str, equal_shapes: bool, same: Same
+        self, types_: tuple[t.Type, ...], store: Store, key: str, assumed: Assumed, same: Same
     ) -> Compiled:
         """Run the compiler, and keep what it emits on disk if another process could check it."""
         from adcompiler.compile.pipeline import compile_request  # parses
@@ -294,7 +294,7 @@ class Specialisations:
         before = REGISTRY.generation
         name = repr(self.function)[1:-1] if is_derivative(self.function) else self.target.shown
         with showing(f"compiling the derivative of {name}", PATIENCE) as work:
-            request = self.request(types_, equal_shapes, same)
+            request = self.request(types_, assumed, same)
             request.budget.reached = partial(work.at, total=1.0)
             emitted = compiled_or_refused(
                 lambda: compile_request(request), request.budget, store, key,
@@ -308,7 +308,7 @@ class Specialisations:
             path = store.write(key, emitted.entry, emitted.text, manifest)
         return self.loaded(
             path, emitted.text, emitted.entry, values, types_, unit.relied.facts, emitted.report,
-            tuple(unit.relied.captured), equal_shapes, same,
+            tuple(unit.relied.captured), assumed, same,
         )
 
     def manifest(self, emitted: Emitted, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -327,7 +327,7 @@ class Specialisations:
         }
 
     def load(
-        self, entry: Entry, key: str, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same
+        self, entry: Entry, key: str, types_: tuple[t.Type, ...], assumed: Assumed, same: Same
     ) -> Compiled | None:
         """Return a kept entry as compiled code, None if what it relies on has changed.
 
@@ -345,13 +345,13 @@ class Specialisations:
         }
         return self.loaded(
             entry.path, entry.text, manifest["entry"], values, types_, facts, manifest["report"],
-            tuple(manifest["captured"]), equal_shapes, same,
+            tuple(manifest["captured"]), assumed, same,
         )
 
     def loaded(
         self, path: Path | None, text: str, name: str, bound: Mapping[str, Any],
         types_: tuple[t.Type, ...], facts: Mapping[Any, Any], report: dict[str, Any],
-        captured: tuple[str, ...], equal_shapes: bool, same: Same,
+        captured: tuple[str, ...], assumed: Assumed, same: Same,
     ) -> Compiled:
         """Import an emitted module and return its code, ready to be called."""
         module = load_module(path, text, EMITTED + name)
@@ -368,12 +368,12 @@ class Specialisations:
         each = self.options.batched and seeds == "tangents" and not emitted.one_by_one
         many = len(self.wrt) if each else 0
         s = self.of_one_seed() if emitted.one_by_one else self
-        masked = masked_form(s, types_, equal_shapes, same, bool(emitted.native))
+        masked = masked_form(s, types_, assumed, same, bool(emitted.native))
         run, form = emitted.masking(run, masked, many)
         if report.get("effects") == ["by call"]:
             run = with_effects(run, self.target.function, self.parameters)
         run = self.allowing(
-            run, report, types_, equal_shapes, same, bool(seeds) and emitted.one_by_one, many)
+            run, report, types_, assumed, same, bool(seeds) and emitted.one_by_one, many)
         call = emitted.calling(run, pushed_again, (self.function, self.options))
         if "unfit" in report["checks"] and self.instead is not None:
             call = unless_unfit(call, partial(self.instead, self), len(self.parameters))
@@ -385,7 +385,7 @@ class Specialisations:
 
     def allowing(
         self, run: Callable[..., Any], report: dict[str, Any], types_: tuple[t.Type, ...],
-        equal_shapes: bool, same: Same, many: bool, seeds: int,
+        assumed: Assumed, same: Same, many: bool, seeds: int,
     ) -> Callable[..., Any]:
         """Return code that has other code compiled where one of its checks fails.
 
@@ -395,17 +395,18 @@ class Specialisations:
         """
         s = self.of_one_seed() if many else self
 
-        def again(args: tuple[Any, ...], equal: bool, pairs: Same) -> Callable[..., Any] | None:
+        def again(args: tuple[Any, ...], equal: Assumed, pairs: Same) -> Callable[..., Any] | None:
             found = s.compile(types_, equal, pairs)
             if found.run is not None and seeds and found.report.get("seeds"):
                 return partial(of_each, found.run, seeds)
             return found.run
 
-        if "shapes" in report["checks"]:
-            run = allowing_stretched(run, lambda args: again(args, False, same))
+        if "shapes" in report["checks"] and assumed is True:
+            run = allowing_stretched(
+                run, lambda args, other: again(args, other, same), len(types_))
         if "aliases" in report["checks"]:
             run = allowing_aliases(
-                run, lambda args, pairs: again(args, equal_shapes, pairs), same)
+                run, lambda args, pairs: again(args, assumed, pairs), same)
         return telling_unfit(run, not report["acts"]) if "unfit" in report["checks"] else run
 
 

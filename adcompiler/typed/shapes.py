@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -24,13 +24,22 @@ class Shapes(Variables):
     """The shapes of arrays; ``equal_extents`` has symbols that were checked to equal something.
 
     ``bounds`` has the first value of variables that run over a range, and the end of that.
-    ``assume_equal_shapes`` says that arrays that meet are expected to be of one shape, here.
+    ``assume_equal_shapes`` says that arrays that meet are expected to be of one shape, here, but
+    along axes of parameters that are expected to be ``of_one`` element.
     """
 
     assume_equal_shapes: bool = True
     shapes: dict[Var, Shape] = field(default_factory=dict)
     equal_extents: dict[Symbol, Extent] = field(default_factory=dict)
     bounds: dict[Var, tuple[Extent, Extent]] = field(default_factory=dict)
+    of_one: dict[Var, list[int]] = field(default_factory=dict)
+
+    def expect_of_one(
+        self, params: Sequence[Var], axes: bool | tuple[tuple[int, int], ...]
+    ) -> None:
+        """Expect axes, behind the positions of their parameters, to have one element."""
+        for position, axis in axes if isinstance(axes, tuple) else ():
+            self.of_one.setdefault(params[position], []).append(axis)
 
     # -- questions -----------------------------------------------------------------------------
 

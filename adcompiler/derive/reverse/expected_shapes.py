@@ -103,6 +103,15 @@ class ExpectedShapes:
         self.unit = reverser.s.unit
         self.writer = ExtentWriter(reverser)
 
+    def axes_of_one(self, params: Iterable[Var], origin: Origin) -> None:
+        """Expect axes of parameters to have one element, and write the check of that."""
+        for param in params:
+            for axis in self.unit.of_one.get(param, ()):
+                extent = self.unit.shape(param)[axis]
+                if extent != ONE:
+                    self.check((extent, ONE), 0, origin)
+                    self.unit.equate(extent, ONE)
+
     # -- operands that meet --------------------------------------------------------------------
 
     def of_operands(self, values: Sequence[Atom | Star], origin: Origin) -> Shape | None:

@@ -274,6 +274,8 @@ def reverse(
     reverser.prepare_writes(body)
     with reverser.forward_pass() as forward:
         reverser.outs[0] = s.out
+        if assume:
+            reverser.expected.axes_of_one(params, origin)
         sweeps = reverser.forward(body.statements)
     cotangents = Cotangents(s)
     cotangents.primal = reverser.env

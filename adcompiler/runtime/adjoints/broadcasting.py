@@ -53,14 +53,17 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
 
     ``g`` itself is returned, not copied, when it has that shape already.
     """
-    if np.shape(g) == shape:
+    have = np.shape(g)
+    if have == shape:
         return g
-    g = np.broadcast_to(g, np.broadcast_shapes(np.shape(g), shape))
-    extra = g.ndim - len(shape)
+    extra = len(have) - len(shape)
+    if extra < 0 or any(n != m and n != 1 for n, m in zip(shape, have[extra:], strict=True)):
+        g = np.broadcast_to(g, np.broadcast_shapes(have, shape))
+        extra = g.ndim - len(shape)
     if extra:
-        g = g.sum(axis=tuple(range(extra)))
+        g = np.add.reduce(g, axis=tuple(range(extra)))
     stretched = tuple(i for i, n in enumerate(shape) if n == 1 and g.shape[i] != 1)
-    return g.sum(axis=stretched, keepdims=True) if stretched else g
+    return np.add.reduce(g, axis=stretched, keepdims=True) if stretched else g
 
 
 def project(g: Any, x: Any) -> Any:
