@@ -34,7 +34,7 @@ def test_source_shows_code_for_many_seeds():
         return x * s
 
     text = source(f, np.ones(3), 2.0, mode="vjp", argnums=(0, 1), batched=True)
-    assert "axis=1" in text or "axis=(1" in text
+    assert "return x_bar, value_bar @ x" in text  # a row of products for each seed
     with pytest.raises(ValueError, match="vjp and forward"):
         source(f, np.ones(3), 2.0, batched=True)
 

@@ -152,7 +152,7 @@ def test_a_stencil_has_one_loop_forward_and_one_for_all_that_is_added() -> None:
     assert "= total[" not in step  # it is stored on the tape at once
     back = sweep.partition("for at in range(count")[2].partition("k_bar = k_bar")[0]
     loops_back = [line for line in back.splitlines() if "for at_i" in line and "rim" not in line]
-    assert len(loops_back) == 3  # the product for k_bar, zeros, and all that is added
+    assert len(loops_back) == 4  # a copy, zeros, the product for k_bar, and all that is added
     assert len(re.findall(r" v_bar_2\[at_i_\d+ \+ 2\] = ", back)) == 1
     assert re.search(r"total_bar\[at_i_\d+ \+ 1\] \* k \* 2\.0", back)  # and not kept
 

@@ -74,7 +74,7 @@ def test_few_programs_have_products_of_blas() -> None:
         program.__name__ for program, args in PROGRAMS.items()
         if BY_BLAS.search(value_and_grad(program).source_for(*args))
     }
-    assert found == {"minors", "sum_of_power"}
+    assert found == {"in_a_loop", "minors", "sum_of_power", "sum_of_prefixes"}
     assert agree((1.0 + 4e-16, np.ones(2)), (1.0, np.ones(2)), "x @ y", 1)
     assert not agree((1.0 + 4e-16, np.ones(2)), (1.0, np.ones(2)), "x * y", 1)
     assert not agree(1.0 + 2e-15, 1.0, "x @ y", 4)

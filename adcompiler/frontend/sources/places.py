@@ -17,7 +17,7 @@ from adcompiler.ir.atoms import Origin
 
 PSEUDO = "<adcompiler "
 """How the names of files start that hold no user's code."""
-PACKAGE = str(Path(__file__).parents[1]) + os.sep
+PACKAGE = str(Path(__file__).parents[2]) + os.sep
 RULES = f"{os.sep}adcompiler_rules{os.sep}"
 
 
