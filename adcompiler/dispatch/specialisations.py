@@ -16,7 +16,6 @@ from adcompiler.cache.keys import digest, is_unknown, primary_key, resolve, stor
 from adcompiler.cache.modules import EMITTED, load_module
 from adcompiler.cache.seals import is_sealed
 from adcompiler.cache.store import Entry, Store, default_directory
-from adcompiler.compile.pipeline import Emitted
 from adcompiler.dispatch import terminal as terminal
 from adcompiler.dispatch.arguments import real_at, refuse_foreign
 from adcompiler.dispatch.calling import (
