@@ -150,7 +150,7 @@ class Rewriter:
         if isinstance(new, (Var, Const)):
             self.renamed[target] = new
             self.uses[new] = self.uses.get(new, 0) + self.uses.get(target, 0) - 1
-            return []
+            return before
         if new is None or new is rhs:
             if isinstance(rhs, Call):
                 self.calls[target] = rhs

@@ -33,6 +33,7 @@ OPTIONS: dict[str, tuple[Call, ...]] = {
         "adcompiler.runtime.adjoints.kinks.square_of_norm": [
             ((np.arange(3.0), np.eye(3), 0, False), {})],
         "adcompiler.runtime.adjoints.kinks.differentiated_as": [((np.arange(3.0), np.ones(3)), {})],
+        "adcompiler.runtime.adjoints.kinks.logistic_of": [((np.arange(3.0), np.ones(3)), {})],
         "adcompiler.runtime.adjoints.kinks.first_derivative": [
             ((np.arange(3.0), np.ones(3), np.ones(3)), {})],
         "numpy.linalg.matrix_power": [((np.eye(3), n), {}) for n in (0, 1, 2, -1)],
