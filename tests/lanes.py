@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import itertools
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+THINNED = Path(__file__).with_name("thinned.txt")
 
 
 def one_in(every: int, params: Iterable[Any], whole: bool = False) -> list[Any]:
@@ -52,14 +56,28 @@ def marked(one: Any, whole: bool) -> Any:
     return pytest.param(*values, marks=pytest.mark.thorough)
 
 
+def thinned() -> dict[str, int]:
+    """Return the functions of which one case in so many is in the first lane, as they take long.
+
+    They are those of many cases that took more than three seconds together when all of them ran
+    (``--durations=0``); each runs for about that long.
+    """
+    rows = (line.split() for line in THINNED.read_text(encoding="utf-8").splitlines())
+    return {name: int(every) for every, name in rows}
+
+
 def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Take the tests out of ``items`` that are of another lane, or part, than is asked for."""
     lane = config.option.lane
     part, parts = parts_of(config.option.slice)
     kept: list[pytest.Item] = []
     left: list[pytest.Item] = []
+    rare, places = thinned(), Counter[str]()
     for item in items:
-        if item.get_closest_marker("thorough") is None:
+        name = item.nodeid.partition("[")[0]
+        places[name] += 1
+        is_left = name in rare and places[name] % rare[name] != 1 % rare[name]
+        if item.get_closest_marker("thorough") is None and not is_left:
             wanted = lane != "second"
         else:
             wanted = lane != "first" and (not part or part_of(item.nodeid, parts) == part)
