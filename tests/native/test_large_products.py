@@ -49,7 +49,8 @@ def test_rectangles_and_shapes_that_do_not_fit() -> None:
     wanted, found = (grad(both_ways, argnums=(0, 1), backend=b)(W, x, 3)
                      for b in ("python", "native"))
     for one, other in zip(found, wanted, strict=True):
-        assert one == pytest.approx(other, rel=1e-11, abs=1e-14)
+        # sums in another order differ by the size of what cancels in them
+        assert one == pytest.approx(other, rel=1e-11, abs=1e-13 * np.abs(other).max())
     tangents = (RNG.normal(size=W.shape), RNG.normal(size=50), None)
     along = jvp(both_ways, (W, x, 3), tangents, backend="native")[1]
     by_gradients = np.sum(found[0] * tangents[0]) + found[1] @ tangents[1]
