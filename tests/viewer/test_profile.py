@@ -71,7 +71,9 @@ def test_what_is_noted_takes_no_memory() -> None:
         return total
 
     derivative = compiled(counted, backend="python")
-    short, long = (derivative.profile(2.0, n).timeline for n in (100, 3 * MOST))
+    short, long = (
+        min((derivative.profile(2.0, n).timeline for _ in range(3)), key=lambda line: line.peak)
+        for n in (100, 3 * MOST))  # what the process does beside it can only add to a peak
     assert short.count < MOST < long.count
     assert abs(long.peak - short.peak) < 1000  # a few numbers, and none for each line
 
