@@ -13,7 +13,7 @@ from adcompiler.dispatch.compiled import Assumed, Same
 from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.finite import NotFinite, is_finite
 from adcompiler.dispatch.linear_maps import Wanted
-from adcompiler.errors import ADError
+from adcompiler.errors import ADError, UnsupportedError
 from adcompiler.runtime import AliasedError, StretchedError, Unfit, UnfitError
 from adcompiler.runtime.batches import (
     along_each, count_seeds, each_array, no_seeds, none_of, one_zero, turned,
@@ -229,7 +229,7 @@ def allowing_stretched(
                 continue
             tried.add(assumed)
             if assumed not in forms:
-                forms[assumed] = compile_for(args, assumed) or call
+                forms[assumed] = compiled_form(compile_for, args, assumed) or call
             try:
                 found = forms[assumed](*args)
             except StretchedError:
@@ -241,6 +241,19 @@ def allowing_stretched(
         raise AssertionError
 
     return allowing
+
+
+def compiled_form(
+    compile_for: Callable[[tuple[Any, ...], Assumed], Callable[..., Any] | None],
+    args: tuple[Any, ...], assumed: Assumed,
+) -> Callable[..., Any] | None:
+    """Return a form; None for one of axes of one element that is refused: the general one tells."""
+    try:
+        return compile_for(args, assumed)
+    except UnsupportedError:
+        if not assumed:
+            raise
+        return None
 
 
 def axes_of_one(args: Iterable[Any]) -> tuple[tuple[int, int], ...]:

@@ -10,9 +10,12 @@ import pytest
 from adcompiler import grad, hessian, value_and_grad, vjp
 from adcompiler.compile.pipeline import Request, compile_request
 from adcompiler.dispatch.calling import MOST_FORMS, allowing_stretched, axes_of_one
+from adcompiler.errors import UnsupportedError
 from adcompiler.ir import types as t
+from adcompiler.ir.atoms import Origin
 from adcompiler.runtime import StretchedError
 
+HERE = Origin("file.py", 1, 0, "x")
 VECTOR = t.Array("float64", 1)
 BACKENDS = ["python", "native"]
 
@@ -129,3 +132,20 @@ def test_forms_are_few_and_the_last_is_kept_to() -> None:
     call(np.ones((1, 1, 1)), 3.0)
     call(np.ones((1, 2)), 3.0)
     assert made[3:] == [False]
+
+
+def test_a_form_that_is_refused_makes_way_for_the_general_one() -> None:
+    made: list[Any] = []
+
+    def stretched(*args: Any) -> Any:
+        raise StretchedError("no")
+
+    def compile_for(args: Any, assumed: Any) -> Any:
+        made.append(assumed)
+        if assumed:
+            raise UnsupportedError([HERE.finding("not these", "others")])
+        return lambda *args: "general"
+
+    call = allowing_stretched(stretched, compile_for, 1)
+    assert call(np.ones((1, 2))) == call(np.ones((1, 2))) == "general"
+    assert made == [((0, 0),), False]
