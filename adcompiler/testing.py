@@ -11,7 +11,6 @@ from adcompiler.api.derivative import Derivative
 from adcompiler.api.emitted import kept_derivative
 from adcompiler.api.fallback import because
 from adcompiler.api.grad import vjp
-from adcompiler.budget import quiet
 from adcompiler.dispatch import differentiated_by_default
 from adcompiler.errors import ADError, RecordedWarning, not_one_of
 from adcompiler.interop.calls import Call, call_of
@@ -20,7 +19,8 @@ from adcompiler.rulekit.containers import one_like, randn_like, zero_like
 from adcompiler.rulekit.probing import domain1, domain2, in_domain
 from adcompiler.rulekit.sensitivities import Sensitivities, rule_of
 from adcompiler.rulekit.testing import check_rule, ridders, sample_calls
-from adcompiler.structs import dataclass
+from adcompiler.support.budget import quiet
+from adcompiler.support.structs import dataclass
 
 __all__ = [
     "Directional", "GradCheck", "GradChecks", "assert_compiled", "check_errs", "check_grads",

@@ -41,7 +41,7 @@ FOLDERS = {
     "adcompiler/runtime": ("tests/rules", "tests/language"),
     "adcompiler/sparsity": ("tests/sparsity",),
     "adcompiler/specialise": ("tests/specialise", "tests/language"),
-    "adcompiler/structs.py": ("tests/test_structs.py",),
+    "adcompiler/support": ("tests/test_structs.py", "tests/costs"),
     "adcompiler/tracers.py": ("tests/sparsity",),
     "adcompiler/typed": ("tests/specialise", "tests/ir_cases"),
     "adcompiler/viewer": ("tests/viewer",),

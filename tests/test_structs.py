@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from adcompiler import structs
-from adcompiler.structs import dataclass as ours
+from adcompiler.support import structs
+from adcompiler.support.structs import dataclass as ours
 
 PACKAGE = Path(structs.__file__).parent
 OPTIONS = [

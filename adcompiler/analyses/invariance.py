@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import defined, free_variables
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 SUMS = frozenset({"sum", "mean"})
 

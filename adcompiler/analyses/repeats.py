@@ -25,7 +25,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import blocks_of
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import append, dict_values, put_entry, record
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 
 ITEM_BY_ITEM: frozenset[object] = frozenset({

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.budget import quiet
 from adcompiler.ir import types as t
+from adcompiler.support.budget import quiet
 from adcompiler.typed.values import CannotStandInError, stand_in, type_of
 
 VALUES: dict[str, tuple[Any, ...]] = {

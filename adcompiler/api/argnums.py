@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from types import EllipsisType
 from typing import Any
 
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.derivatives import Argnums
 
 Asked = Argnums | EllipsisType | None

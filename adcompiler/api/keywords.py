@@ -12,7 +12,7 @@ import numpy as np
 from adcompiler.dispatch.arguments import described
 from adcompiler.errors import suggestion
 from adcompiler.ops.homes import display_name
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 
 P = ParamSpec("P")
 R = TypeVar("R")

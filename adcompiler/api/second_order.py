@@ -14,8 +14,8 @@ from adcompiler.ops.domains import Call
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.comparison import is_inexact, numbers
 from adcompiler.rulekit.samples import rule_name, sample_calls
-from adcompiler.signatures import signature as signature_of
-from adcompiler.structs import dataclass
+from adcompiler.support.signatures import signature as signature_of
+from adcompiler.support.structs import dataclass
 
 LITERALS = (bool, int, str, type(None), type(Ellipsis))
 

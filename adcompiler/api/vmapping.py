@@ -19,7 +19,7 @@ from adcompiler.dispatch.trees import children
 from adcompiler.dispatch.written import STARS
 from adcompiler.errors import ADError
 from adcompiler.runtime.records import is_record, record
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.axes import axes_as_given, axes_of_call, axes_of_parts, axis_within
 from adcompiler.typed.derivatives import MAKERS, Wanted
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from adcompiler.ops.facts import ALONG_ALL, ALONG_ONE, EACH, IN_ORDER
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.callee import Callee
 
 ALONG = (ALONG_ONE, ALONG_ALL, IN_ORDER)

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from adcompiler.budget import positive_numbers
 from adcompiler.cache.trust import COMPILED, is_temporary
-from adcompiler.structs import dataclass
+from adcompiler.support.budget import positive_numbers
+from adcompiler.support.structs import dataclass
 
 LIMITS_VARIABLE = "ADCOMPILER_CACHE_LIMITS"
 MEGABYTES, DAYS = 512.0, 90.0

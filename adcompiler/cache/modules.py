@@ -12,10 +12,10 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from adcompiler.budget import is_deep
 from adcompiler.cache.store import HEADER_LINES
 from adcompiler.ops.forks import across_forks
 from adcompiler.runtime.reading import unless_it_raises
+from adcompiler.support.budget import is_deep
 
 EMITTED = "adcompiler_emitted."
 """How the names of emitted modules start."""

@@ -32,7 +32,7 @@ from adcompiler.cache.eviction import Limits, kept_in, listed, prune, remove, us
 from adcompiler.cache.trust import (
     COMPILED, is_temporary, make_directories, own_content, problem_of_part, write_whole,
 )
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 FORMAT = 2
 DIRECTORY_VARIABLE = "ADCOMPILER_CACHE_DIR"

@@ -11,7 +11,6 @@ import numpy as np
 
 from adcompiler.api.grad import vjp
 from adcompiler.api.second_order import differentiated
-from adcompiler.budget import quiet
 from adcompiler.cache.modules import load_module
 from adcompiler.cli.output import show_table
 from adcompiler.cli.rules import function_named
@@ -25,7 +24,8 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.samples import sample_calls
 from adcompiler.sparsity.transfers.classification import classifications
-from adcompiler.structs import dataclass
+from adcompiler.support.budget import quiet
+from adcompiler.support.structs import dataclass
 
 POINTS = 20
 DRAWS = 40

@@ -38,8 +38,8 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function
 from adcompiler.ir.printer import Printer
 from adcompiler.products.linearization import NotSplittable
-from adcompiler.signatures import signature as signature_of
-from adcompiler.structs import dataclass
+from adcompiler.support.signatures import signature as signature_of
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 

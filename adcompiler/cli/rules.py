@@ -16,7 +16,7 @@ from adcompiler.frontend.sources.source import read_source
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 
 SHORT = {"np": "numpy"}
 TITLES = {"classification": "vanishing"}

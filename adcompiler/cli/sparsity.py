@@ -22,7 +22,7 @@ from adcompiler.cli.output import show_json
 from adcompiler.cli.target import UsageError, load_target, running, writing
 from adcompiler.ops.homes import display_name
 from adcompiler.plot import save
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 
 SPARSE: dict[str, Any] = {"sparse-jacobian": sparse_jacobian, "sparse-hessian": sparse_hessian}
 """Modes of ``dump`` that write sparse derivatives."""

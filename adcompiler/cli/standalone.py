@@ -18,7 +18,7 @@ import numpy as np
 
 from adcompiler.backends.python.printer.merge import renamed, wrapped_import
 from adcompiler.errors import ADError
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 OURS = ("adcompiler.runtime", "adcompiler.errors", "adcompiler.smooth", "adcompiler_rules")
 """What is written into the file; what needs more of adcompiler cannot stand alone."""

@@ -8,7 +8,6 @@ from typing import Any
 from adcompiler.api.derivative import Derivative
 from adcompiler.api.emitted import as_asked
 from adcompiler.api.fallback import answer_of, because
-from adcompiler.budget import quiet
 from adcompiler.cli.dump import DumpOptions, requests_for, signature_text, up_to
 from adcompiler.cli.output import show_json, show_table
 from adcompiler.cli.sparsity import check_given
@@ -21,7 +20,8 @@ from adcompiler.compile.modes import MODES
 from adcompiler.errors import ADError, RecordedWarning
 from adcompiler.ir import types as t
 from adcompiler.runtime.progress import showing
-from adcompiler.structs import dataclass
+from adcompiler.support.budget import quiet
+from adcompiler.support.structs import dataclass
 
 COMPILED, NOT_YET = "compiled", "not yet"
 AT_FIRST_CALL = "types are known at the first call; add annotations or --args"

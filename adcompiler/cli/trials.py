@@ -27,7 +27,7 @@ from adcompiler.dispatch import Options
 from adcompiler.errors import ADError
 from adcompiler.ir import types as t
 from adcompiler.runtime.progress import showing
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.testing import GradChecks, check_grads
 
 LENGTH = 3

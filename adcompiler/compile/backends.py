@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from adcompiler.compile.modes import MODES
 from adcompiler.errors import Declined
 from adcompiler.runtime.native import has_compiler, runs_plain
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -18,7 +18,6 @@ from adcompiler.backends.python.held_bytes import held_bytes
 from adcompiler.backends.python.module import module_tree
 from adcompiler.backends.python.outer_products import with_outer_products_together
 from adcompiler.backends.python.printer.source import emit_source
-from adcompiler.budget import Budget
 from adcompiler.compile.applied import applied, types_of
 from adcompiler.compile.backends import BACKENDS, check_worth
 from adcompiler.compile.modes import MODES, Form
@@ -49,7 +48,8 @@ from adcompiler.runtime import (
 )
 from adcompiler.runtime.adjoints.products import in_space
 from adcompiler.specialise.calls.random_draws import drawing_again, draws
-from adcompiler.structs import dataclass
+from adcompiler.support.budget import Budget
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Place
 from adcompiler.typed.tables import Settings
 from adcompiler.typed.unit import Unit

@@ -30,7 +30,7 @@ from adcompiler.runtime import project
 from adcompiler.runtime.adjoints.masked import masked_product, masked_quotient, zero_product
 from adcompiler.runtime.series import COEFFICIENTS
 from adcompiler.runtime.series.masked import still_where_still
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 PRODUCTS = frozenset({"multiply", "divide"})

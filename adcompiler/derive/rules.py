@@ -35,7 +35,7 @@ from adcompiler.specialise.calls.binding import (
 )
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.storage.heap import Heap
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 Written = TypeVar("Written")
 PullBack = Callable[[Specialiser, Atom, Origin], list[tuple[Atom, Atom]]]

@@ -9,7 +9,7 @@ from typing import Any
 from adcompiler.ir.nodes import Atom, Call, Const
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.ops.rules import Rule
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 
 
 def is_steep(rule: Rule, args: list[Atom]) -> bool:

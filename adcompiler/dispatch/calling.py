@@ -18,7 +18,7 @@ from adcompiler.runtime import AliasedError, StretchedError, Unfit, UnfitError
 from adcompiler.runtime.batches import (
     along_each, count_seeds, each_array, no_seeds, none_of, one_zero, turned,
 )
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 MOST_TOGETHER = 1 << 17
 """How many numbers of all seeds loops over all of them take at a time.

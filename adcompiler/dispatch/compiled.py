@@ -11,7 +11,7 @@ from adcompiler.dispatch.guards import Guard
 from adcompiler.errors import InternalError
 from adcompiler.ir import types as t
 from adcompiler.runtime import own
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 Same = tuple[tuple[int, int], ...]
 """Pairs of positions of arguments that are one object: a later one, and an earlier one."""

@@ -9,7 +9,7 @@ import numpy as np
 from adcompiler.dispatch.arguments import described
 from adcompiler.runtime import as_cotangent
 from adcompiler.runtime.records import carries_derivative, is_record, record, state_of
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True)

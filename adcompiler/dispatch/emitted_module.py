@@ -15,7 +15,7 @@ from adcompiler.dispatch.linear_maps import Half, Wanted, linearized, pulled_bac
 from adcompiler.dispatch.masking import PLACES, Masked, masked_half, run_masked
 from adcompiler.dispatch.options import Options
 from adcompiler.errors import NotCompiledError
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass

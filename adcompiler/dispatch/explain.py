@@ -9,7 +9,7 @@ from adcompiler.compile.modes import MODES
 from adcompiler.errors import ADError
 from adcompiler.runtime import StretchedError
 from adcompiler.runtime.kept_bytes import size_in_bytes, size_told
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 if TYPE_CHECKING:
     from adcompiler.dispatch import Compiled, Specialisations

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from adcompiler.budget import Budget
 from adcompiler.cache.keys import (
     digest, fingerprint, is_unknown, names_hold, names_manifest, resolve, rules_hold,
     rules_manifest, storable,
@@ -24,6 +23,7 @@ from adcompiler.cache.store import Entry, Store
 from adcompiler.errors import Cause, Finding, TooLargeError, TooLongError
 from adcompiler.frontend.depth import deepest
 from adcompiler.frontend.scope import MISSING
+from adcompiler.support.budget import Budget
 
 if TYPE_CHECKING:
     from adcompiler.typed.tables import Reliance

@@ -7,7 +7,7 @@ import os
 from adcompiler.compile.backends import BACKENDS
 from adcompiler.compile.modes import MODES
 from adcompiler.errors import not_one_of
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 FALLBACKS = ("record", "refuse")

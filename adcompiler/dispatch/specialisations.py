@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adcompiler.budget import deeply, is_deep, together
 from adcompiler.cache.keys import digest, is_unknown, primary_key, resolve, storable, type_text
 from adcompiler.cache.modules import EMITTED, load_module
 from adcompiler.cache.seals import is_sealed
@@ -43,7 +42,8 @@ from adcompiler.ops.forks import across_forks
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.machine.failures import belong_to
 from adcompiler.runtime.progress import showing
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.budget import deeply, is_deep, together
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.derivatives import is_derivative
 from adcompiler.typed.values import foreign_array, type_of, with_options
 

@@ -21,9 +21,9 @@ from adcompiler.errors import ADError, ArgumentsError
 from adcompiler.frontend.sources.places import Place, stand_for
 from adcompiler.ir.atoms import Origin
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.libraries import is_library
-from adcompiler.structs import dataclass
+from adcompiler.support.signatures import signature as signature_of
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.derivatives import is_derivative
 from adcompiler.typed.values import by_numba_vectorize
 

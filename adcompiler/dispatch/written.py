@@ -21,8 +21,8 @@ from adcompiler.dispatch.targets import (
 from adcompiler.errors import ArgumentsError
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import is_record
-from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.libraries import is_library
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.derivatives import is_derivative
 
 Argnums = int | str | tuple[int | str, ...]

@@ -24,7 +24,7 @@ from adcompiler.frontend.rewriting.placing import placed
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Call, Const, Handler, Pack, Raise, Statement, Try, Var,
 )
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 Handlers = Sequence[tuple[Atom | None, str | None, Callable[[], End]]]
 """What handlers catch, the name they give it, and how what they do is lowered."""

@@ -22,7 +22,7 @@ from adcompiler.frontend.rewriting.own_targets import shown
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Const, If, Let, Loop, Raise, Statement, Var,
 )
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(slots=True)

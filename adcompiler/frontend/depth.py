@@ -10,8 +10,8 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, TypeVar
 
-from adcompiler.budget import deeply
 from adcompiler.errors import Finding, TooLargeError
+from adcompiler.support.budget import deeply
 
 T = TypeVar("T")
 

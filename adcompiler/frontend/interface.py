@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adcompiler.ir.nodes import UNDEF, Atom, Block, Const, Star, Statement, Var
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 import gast
 
 CONTINUES, NORMAL, BREAKS, RETURNS, RAISES, FAILS = -1, 0, 1, 2, 3, 4

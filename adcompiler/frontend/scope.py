@@ -7,7 +7,7 @@ import sys
 import types
 from typing import Any
 
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 MISSING = object()
 

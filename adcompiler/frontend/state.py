@@ -19,7 +19,7 @@ from adcompiler.frontend.names import (
 )
 from adcompiler.frontend.rewriting.walking import walk
 from adcompiler.ir.nodes import Atom, Call, Closure, Const, Function, Item, Pack, Star
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.targets import defined_at
 from adcompiler.frontend.sources.places import stand_for
 from adcompiler.runtime.records import is_record, record, state_of
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 Path = tuple[Any, ...]
 """Positions, keys and attributes that lead to a part of nested containers and dataclasses."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from adcompiler.api.derivative import Derivative
 from adcompiler.runtime.tables import described_table, is_table, library_of
-from adcompiler.signatures import signature
+from adcompiler.support.signatures import signature
 
 MODES = ("grad", "value_and_grad", "hessian", "jacobian")
 

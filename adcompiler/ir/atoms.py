@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adcompiler.errors import Finding, place_text
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any
 from adcompiler.errors import Finding
 from adcompiler.ir.atoms import NONE, UNDEF, Atom, Const, Origin, Undefined, Var
 from adcompiler.ir.regions import Block, Edge, Handler, If, Loop, Region, Try, With
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 __all__ = [
     "NONE", "UNDEF", "Atom", "Attribute", "Block", "Call", "Closure", "Const", "Do", "Edge",

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType
 from typing import Any
 
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True)

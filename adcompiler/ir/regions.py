@@ -15,7 +15,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from adcompiler.ir.atoms import Atom, Origin, Var
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

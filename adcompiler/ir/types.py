@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 CONSTANT_CLASSES = (
     enum.Enum, pathlib.PurePath, io.IOBase, re.Pattern, datetime.date, datetime.timedelta,

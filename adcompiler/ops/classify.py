@@ -13,7 +13,7 @@ from typing import Any
 from adcompiler.errors import not_one_of
 from adcompiler.ops.homes import findable
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 Predicate = Callable[..., Any]
 """Says, given the arguments of a function, where a derivative is zero: a bool or an array."""

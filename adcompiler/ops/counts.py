@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 
 COUNTS: dict[Any, range] = {
     bool: range(2), str: range(2), list: range(2), tuple: range(2), type: range(1, 2),

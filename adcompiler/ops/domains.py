@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from adcompiler.ops.homes import findable
 from adcompiler.ops.meanings import MEANINGS
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 VIEW = "view"
 LAYOUT = "layout"

@@ -13,7 +13,7 @@ import sys
 from importlib.machinery import PathFinder
 from typing import Any
 
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 ENDS = (".dist-info", ".egg-info")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adcompiler.ops.domains import Domain
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

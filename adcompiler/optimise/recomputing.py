@@ -28,7 +28,7 @@ from adcompiler.ops.queries import meaning
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.optimise.tapes import turned_round
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 CHEAP = frozenset((

@@ -20,7 +20,7 @@ from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import count_uses, substitute_statement, walk, with_blocks
 from adcompiler.ops.queries import meaning
 from adcompiler.runtime import add_at
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 

@@ -15,7 +15,7 @@ from adcompiler.api.grad import value_and_grad
 from adcompiler.dispatch.trees import map_tree
 from adcompiler.parallel.running import AHEAD, in_order, tree_sum
 from adcompiler.runtime.progress import counted, watching
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 BATCH = 10_000
 

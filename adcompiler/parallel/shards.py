@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 class Shard(ABC):

@@ -11,7 +11,7 @@ from adcompiler.api.derivative import Derivative
 from adcompiler.api.grad import value_and_grad
 from adcompiler.parallel.running import AHEAD, in_order
 from adcompiler.runtime.progress import counted, watching
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(frozen=True)

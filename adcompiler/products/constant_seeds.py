@@ -24,7 +24,7 @@ from adcompiler.ir.visit import defined, free_variables, walk
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.products.ownership import shared_storage, storage_of
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 SHAPES = frozenset({"shape", "size", "ndim", "dtype"})

@@ -11,7 +11,7 @@ from adcompiler.ir.visit import direct_uses, walk
 from adcompiler.optimise.passes import optimise
 from adcompiler.products.finish import own_arrays
 from adcompiler.products.specialised import Typed, all_params
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit

@@ -26,7 +26,7 @@ from adcompiler.specialise.storage.checked_repeats import with_repeats_checked
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
 from adcompiler.specialise.storage.layouts import find_layouts_read, with_layouts_kept
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Place
 from adcompiler.typed.tables import Path
 from adcompiler.typed.unit import Unit

@@ -18,7 +18,7 @@ from adcompiler.record.library.trees import Tree, is_tree
 from adcompiler.record.protocols import followed, method_of
 from adcompiler.record.tape import RECORDING, refused
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 
 
 

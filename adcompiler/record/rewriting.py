@@ -13,8 +13,8 @@ from typing import Any
 
 import gast
 
-from adcompiler.budget import quiet
 from adcompiler.frontend.sources.same_code import class_around, scope_of
+from adcompiler.support.budget import quiet
 
 from adcompiler.record.rewriting_expressions import (
     BINARY, Expressions, Names, at, bare, call, constant, hook, literal, load, pattern,

@@ -20,7 +20,7 @@ from adcompiler.errors import ADError, Finding, SourceNotFoundError, Unsupported
 from adcompiler.record.functions import TELL_REFUSED, is_rewritten
 from adcompiler.record.parts import WEAK, parts_of
 from adcompiler.runtime.kept_bytes import free_bytes
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 if TYPE_CHECKING:
     from adcompiler.record.entries import Elementwise, Gather, Linear

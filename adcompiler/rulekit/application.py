@@ -14,7 +14,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.runtime import project, zeros_like
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 
 Pulled = tuple[Any, ...]
 

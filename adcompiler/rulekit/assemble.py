@@ -15,7 +15,7 @@ from dataclasses import field
 from typing import Any
 
 from adcompiler.ops.made_texts import keep_lines
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 INDENT = "    "
 

@@ -13,7 +13,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Inactive, Rule
 from adcompiler.rulekit.assemble import function_from, lines, parameters_of, unused
 from adcompiler.rulekit.problems import name_of, rule_error
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 

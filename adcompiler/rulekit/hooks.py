@@ -21,8 +21,8 @@ from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.application import has_forward
 from adcompiler.rulekit.define import rrule
 from adcompiler.rulekit.problems import name_of
-from adcompiler.signatures import signature
-from adcompiler.structs import dataclass
+from adcompiler.support.signatures import signature
+from adcompiler.support.structs import dataclass
 
 logger = logging.getLogger("adcompiler")
 

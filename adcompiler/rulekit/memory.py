@@ -9,7 +9,7 @@ from adcompiler.ops.registry import hashable
 from adcompiler.rulekit.assemble import function_from, lines, parameters_of, unused
 from adcompiler.rulekit.define import AnyFunction, rrule
 from adcompiler.rulekit.problems import name_of, rule_error
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 
 _augmented: dict[Any, Callable[..., Any]] = {}
 

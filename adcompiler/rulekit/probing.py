@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.budget import quiet
 from adcompiler.ops.domains import Interval
+from adcompiler.support.budget import quiet
 
 MARGIN = 0.1
 POINTS = (

@@ -21,7 +21,7 @@ from adcompiler.rulekit.assemble import function_from, lines, unused
 from adcompiler.rulekit.define import rrule
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.runtime import project
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 
 Partial = Callable[..., Any] | int | float | complex | str | None
 

@@ -19,8 +19,8 @@ from adcompiler.rulekit.assemble import Parameters, function_from, lines, parame
 from adcompiler.rulekit.define import AnyFunction
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.runtime import zeros_like
-from adcompiler.signatures import signature as signature_of
-from adcompiler.structs import dataclass
+from adcompiler.support.signatures import signature as signature_of
+from adcompiler.support.structs import dataclass
 
 LOCALS = ("y", "y_bar", "p", "x_bar")
 

@@ -30,8 +30,8 @@ from adcompiler.rulekit.comparison import (
     value_difference,
 )
 from adcompiler.rulekit.samples import rule_name, sample_calls
-from adcompiler.signatures import signature as signature_of
-from adcompiler.structs import dataclass
+from adcompiler.support.signatures import signature as signature_of
+from adcompiler.support.structs import dataclass
 
 __all__ = ["check_rule", "rule_function", "rule_name", "sample_calls"]
 

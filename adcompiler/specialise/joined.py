@@ -7,7 +7,7 @@ from dataclasses import field
 from adcompiler.ir.atoms import Atom, Var
 from adcompiler.specialise.storage.choices import Place
 from adcompiler.specialise.storage.state import Reference
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(eq=False)

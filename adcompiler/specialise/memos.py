@@ -26,7 +26,7 @@ from adcompiler.runtime import store_global
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.storage.slots import was_made_here
 from adcompiler.specialise.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 Place = tuple[Any, ...]
 """A variable, or the name of one outside, and the attributes that lead from there."""

@@ -18,7 +18,7 @@ from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.objects import make_record
 from adcompiler.specialise.storage.state import Reference
 from adcompiler.specialise.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 Steps = tuple[Any, ...]
 

@@ -24,7 +24,7 @@ from adcompiler.runtime.draws import NUMPYS, undifferentiated
 from adcompiler.runtime.unknown_calls import call_on_copies
 from adcompiler.specialise.calls.libraries import installed, standard
 from adcompiler.specialise.calls.missing import spelling
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 SEEN = "make it where its type can be seen"

@@ -10,7 +10,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Call, Const, Function, Global, Let, Rhs, Var
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import cell_value
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 Place = tuple[str, str]

@@ -7,7 +7,7 @@ from typing import Any
 
 from adcompiler.ir import types as t
 from adcompiler.runtime.functionals import gradient_of, jacobian_of, pulled, pushed
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 Argnums = int | str | tuple[int | str, ...]
 

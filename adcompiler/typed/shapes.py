@@ -9,7 +9,7 @@ from typing import Any
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Rhs, Star, Var, operands
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed import extents
 from adcompiler.typed.extents import CutOff, Extent, Shape, Symbol, Value
 from adcompiler.typed.result_shapes import combined, shape_of_result

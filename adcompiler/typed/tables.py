@@ -9,13 +9,13 @@ from dataclasses import field
 from types import FunctionType
 from typing import Any
 
-from adcompiler.budget import Budget
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Closure, Const, Origin, Var
 from adcompiler.ops.homes import KERNELS
 from adcompiler.ops.rules import Rule
-from adcompiler.structs import dataclass
+from adcompiler.support.budget import Budget
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 
 Path = tuple[tuple[str, Any], ...]

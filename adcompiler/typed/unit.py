@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from adcompiler.errors import Finding
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.shapes import Shapes
 from adcompiler.typed.tables import (
     Calls, Derivatives, Globals, Iterators, Layouts, Loops, Naming, Reliance, Settings, Writes,

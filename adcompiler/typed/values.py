@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.budget import quiet
 from adcompiler.ir import types as t
 from adcompiler.ops.facts import Undecided, Untyped
 from adcompiler.ops.registry import REGISTRY
@@ -32,6 +31,7 @@ from adcompiler.runtime.adjoints.shaping import (
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import dict_of, is_record_class, state_of
 from adcompiler.runtime.tables import is_table
+from adcompiler.support.budget import quiet
 from adcompiler.typed.derivatives import is_derivative
 
 STATIC_CLASSES = (

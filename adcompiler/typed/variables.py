@@ -8,7 +8,7 @@ from typing import Any
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Pack, Rhs, Star, Var, unstar
 from adcompiler.runtime import record
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.values import type_of_static
 
 

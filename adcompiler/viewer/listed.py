@@ -12,7 +12,7 @@ from adcompiler.compile.pipeline import Emitted, Request, compile_request
 from adcompiler.dispatch import Compiled, Specialisations
 from adcompiler.dispatch.explain import backend_of, operations
 from adcompiler.runtime import StretchedError
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.viewer.saved import (
     Saved, Where, all_described, described, held_for_sweep, names_of_residuals, values_at,
 )

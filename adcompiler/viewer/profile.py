@@ -16,7 +16,7 @@ import numpy as np
 
 from adcompiler.frontend.sources.places import is_users
 from adcompiler.plot import figure, html_table
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.viewer.listed import Listed
 from adcompiler.viewer.page import View, size_text
 from adcompiler.viewer.sources import Place, name_of

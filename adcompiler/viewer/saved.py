@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime.kept_bytes import size_in_bytes
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 Where = tuple[int, int]

@@ -15,7 +15,7 @@ from adcompiler.ir.nodes import Const, Function, Origin, Statement, Unsupported,
 from adcompiler.ir.visit import bound_inside, defined, direct_uses, walk
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.rules import Rule
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 Place = tuple[str, int]

@@ -17,12 +17,12 @@ import pytest
 
 import adcompiler as ad
 from adcompiler import parallel
-from adcompiler.budget import Budget
 from adcompiler.dispatch import terminal as terminal_line
 from adcompiler.compile.pipeline import Request, compile_request
 from adcompiler.ir import types as t
 from adcompiler.runtime import progress
 from adcompiler.runtime.progress import Progress, counted, showing
+from adcompiler.support.budget import Budget
 
 
 class Terminal(io.StringIO):

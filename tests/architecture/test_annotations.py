@@ -12,7 +12,7 @@ AT_MOST: dict[str, int] = {
     "cli": 21, "compile": 23, "derive": 27, "dispatch": 121, "errors": 2, "frontend": 254,
     "interop": 114, "ir": 18, "ops": 51, "optimise": 29, "parallel": 26, "plot": 7,
     "products": 5, "record": 542, "rulekit": 123, "smooth": 5, "sparsity": 608,
-    "specialise": 172, "structs": 16, "testing": 14, "typed": 51, "viewer": 23,
+    "specialise": 172, "support": 16, "testing": 14, "typed": 51, "viewer": 23,
 }
 """How many annotated parameters of a package are ``Any``, hold it, or are ``object``."""
 

@@ -31,7 +31,7 @@ os.environ.update(ADCOMPILER_BUDGET="{budget}", ADCOMPILER_RECORD="1", ADCOMPILE
 warnings.simplefilter("ignore")
 
 from adcompiler import ADError, grad, hessian, hvp
-from adcompiler.budget import Budget
+from adcompiler.support.budget import Budget
 from adcompiler.record.running import Recorded
 from kept_large import f
 

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from adcompiler import ADError, grad, hessian
-from adcompiler.budget import (
-    COLLECTED_EVERY, Budget, Clock, deeply, few_collections, recursion, together,
-)
 from adcompiler.dispatch import keeping
 from adcompiler.errors import TooLargeError, TooLongError
 from adcompiler.ir.nodes import Origin
 from adcompiler.specialise.calls.libraries import call_of_package, is_of_package
+from adcompiler.support.budget import (
+    COLLECTED_EVERY, Budget, Clock, deeply, few_collections, recursion, together,
+)
 
 HERE = Origin("file.py", 1, 0, "y = x")
 

@@ -78,7 +78,7 @@ def test_calls_in_two_places_do_not_double_the_work(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """What each function leads to is counted: 16 functions would be opened 65,000 times."""
-    from adcompiler.budget import Budget
+    from adcompiler.support.budget import Budget
 
     counts = []
     real = Budget.spend

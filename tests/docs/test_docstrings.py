@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import adcompiler
-from adcompiler.signatures import signature
+from adcompiler.support.signatures import signature
 from tests.together import each
 
 SECTIONS = ("Parameters", "Attributes", "Returns", "Raises", "Example")

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from adcompiler import grad, vjp
-from adcompiler.budget import is_deep
 from adcompiler.errors import UnsupportedError
 from adcompiler.runtime.machine import llvm
 from adcompiler.runtime.machine import loops as llvm_loops
 from adcompiler.runtime.machine import trial as llvm_trial
 from adcompiler.runtime.machine.llvm import Engine
+from adcompiler.support.budget import is_deep
 
 pytest.importorskip("llvmlite")
 RAISED = (RecursionError("too deep"), AssertionError(), KeyError("name"), ValueError("a\nb"))

@@ -19,12 +19,12 @@ import numpy as np
 import pytest
 
 import adcompiler as ad
-from adcompiler import signatures
+from adcompiler.support import signatures
 from adcompiler.backends.native.c.module import STUB
-from adcompiler.budget import DEPTH, quiet, recursion
 from adcompiler.cache.authentic import secret_for
 from adcompiler.cache.trust import write_whole
 from adcompiler.runtime.kept_bytes import free_bytes
+from adcompiler.support.budget import DEPTH, quiet, recursion
 
 if TYPE_CHECKING:
     from nowhere import Missing  # type: ignore[import-not-found]
@@ -241,7 +241,7 @@ def test_signatures_are_asked_for_in_one_place() -> None:
         path.relative_to(ROOT).as_posix() for path in (ROOT / "adcompiler").rglob("*.py")
         if "inspect.signature(" in path.read_text(encoding="utf-8")
     ]
-    assert sorted(found) == ["adcompiler/rulekit/hooks.py", "adcompiler/signatures.py"]
+    assert sorted(found) == ["adcompiler/rulekit/hooks.py", "adcompiler/support/signatures.py"]
 
 
 # -- what Windows does otherwise -------------------------------------------------------------------

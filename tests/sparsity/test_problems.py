@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
 from adcompiler import sparse_hessian, sparse_jacobian
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 LEFT, RIGHT = np.arange(7), np.arange(1, 8)
 BARS = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [0, 2], [1, 3], [2, 4]])

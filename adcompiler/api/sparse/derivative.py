@@ -30,7 +30,7 @@ from adcompiler.sparsity.coloring.coloring import Coloring, color
 from adcompiler.sparsity.coloring.decompression import FORMATS, TRIANGLES, Data, Decompression
 from adcompiler.sparsity.coloring.kept import kept_coloring
 from adcompiler.sparsity.dependences.fingerprints import fingerprint
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.derivatives import Wanted
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from adcompiler.runtime.adjoints.indexing import own
 from adcompiler.sparsity.coloring.coloring import as_pattern
 from adcompiler.sparsity.coloring.flattening import is_column, is_row, leaves
 from adcompiler.sparsity.dependences.fingerprints import Reads
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 SHOWN = 5
 """Rows that a message names."""

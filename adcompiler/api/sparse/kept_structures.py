@@ -11,7 +11,7 @@ from adcompiler.api.sparse.structure import Structure
 from adcompiler.api.sparse.watched_patterns import Watched
 from adcompiler.sparsity.dependences.fingerprints import fingerprint, shape_of
 from adcompiler.sparsity.dependences.structures import structure_of
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 MAX_KEPT = 16
 

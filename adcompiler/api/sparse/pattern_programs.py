@@ -37,7 +37,7 @@ from adcompiler.sparsity.interpreter.machine import Machine
 from adcompiler.sparsity.interpreter.pattern import Inputs
 from adcompiler.sparsity.interpreter.program import Program, program_of
 from adcompiler.sparsity.interpreter.run import LookedError, Refusal
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import type_of

@@ -29,7 +29,7 @@ from adcompiler.sparsity.interpreter.run import Refusal, too_full
 from adcompiler.sparsity.tracing.detectors import (
     Global, Tracing, columns_of, is_in_place, jacobian_buffer, knowing, retold,
 )
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
 
 

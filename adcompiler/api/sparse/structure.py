@@ -20,7 +20,7 @@ from adcompiler.sparsity.coloring.coloring import Coloring, indicators
 from adcompiler.sparsity.coloring.decompression import Decompression
 from adcompiler.sparsity.coloring.flattening import is_column, unflat
 from adcompiler.sparsity.dependences.fingerprints import Reads
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 MAX_KEPT_NUMBERS = 1 << 22
 """Numbers in seeds that are kept with their structure."""

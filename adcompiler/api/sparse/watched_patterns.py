@@ -31,7 +31,7 @@ from adcompiler.sparsity.coloring.kept import has_room, numbers_of, text_of
 from adcompiler.sparsity.dependences.fingerprints import PLAIN, Read, Reads, lasting, shape_of
 from adcompiler.sparsity.dependences.structures import structure_of
 from adcompiler.sparsity.interpreter.fullness import FULL, LARGE
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.values import type_of
 
 if TYPE_CHECKING:

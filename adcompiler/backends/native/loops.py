@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Any
 
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 FLOAT, INT, BOOL = "float64", "int64", "bool"
 KINDS = {"float": FLOAT, "int": INT, "bool": BOOL}

@@ -28,7 +28,7 @@ from adcompiler.ir.nodes import Function, Param
 from adcompiler.ir.visit import used
 from adcompiler.products.product import Product
 from adcompiler.runtime.batches import FEW_SEEDS, MANY_SEEDS
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 ZERO = Number(0)

@@ -12,7 +12,7 @@ from adcompiler.backends.native.loops import BOOL, FLOAT, INT, SINGLE, Expr, Nam
 from adcompiler.errors import Declined as Declined
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Var
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 class Again(Declined):

@@ -17,7 +17,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.values import (
     EXACT, POSITION, WIDE, Buffer, Declined, Num, is_simple,
 )
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 RESERVED = frozenset({
     "range", "float", "int", "max", "min", "len", "math", "np", "compiled", *TEXTS,

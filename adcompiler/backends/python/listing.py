@@ -14,7 +14,7 @@ from adcompiler.backends.python.printer.source import emit_source
 from adcompiler.frontend.sources.places import lines_below
 from adcompiler.ir.nodes import Origin
 from adcompiler.products.product import Product
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 

@@ -25,7 +25,7 @@ from adcompiler.ir.visit import count_uses, definitions, loops_in, used, walk, w
 from adcompiler.ops.queries import meaning
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.runtime.tapes import as_rows
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 COLUMNS = ((Ellipsis, None), (slice(None), None))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Loop, Statement, Var, unstar
 from adcompiler.ir.visit import blocks_of, defined, direct_uses, loops_in, walk
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 

@@ -12,7 +12,7 @@ from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin
 from adcompiler.specialise.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.derivatives import OPTIONS, Wanted, maker_of
 
 

@@ -18,13 +18,13 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Closure, Const, Function, Let, Origin, Param, Var,
 )
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.binding import bind
 from adcompiler.specialise.calls.derivatives import primal_of
 from adcompiler.specialise.calls.opening import defaults_of, defaults_of_closure
 from adcompiler.specialise.parts import Steps
 from adcompiler.specialise.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.signatures import signature as signature_of
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.derivatives import Wanted
 
 

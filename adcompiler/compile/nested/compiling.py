@@ -37,7 +37,7 @@ from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
 from adcompiler.specialise.storage.layouts import find_layouts_read, with_layouts_kept
 from adcompiler.specialise.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.derivatives import Wanted
 from adcompiler.typed.unit import Unit

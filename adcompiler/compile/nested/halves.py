@@ -23,7 +23,7 @@ from adcompiler.specialise.calls.opening import apply
 from adcompiler.specialise.dead_carries import without_dead_carries
 from adcompiler.specialise.parts import Steps, key_of_step, read
 from adcompiler.specialise.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.derivatives import Wanted, holds_floats
 

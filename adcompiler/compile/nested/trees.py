@@ -14,7 +14,7 @@ from adcompiler.ir.nodes import Atom, Origin
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.parts import keys_of
 from adcompiler.specialise.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 class NoStructure(Exception):

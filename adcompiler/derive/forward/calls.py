@@ -28,9 +28,9 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime.adjoints.shaping import laid_out_as, reshape_view
 from adcompiler.runtime.checking import check_tangent
-from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.folds.table import class_of
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.callee import Callee
 
 

@@ -37,7 +37,7 @@ from adcompiler.runtime.adjoints.shaping import reshape_view
 from adcompiler.specialise.calls.libraries import is_namedtuple
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.objects import NAMESPACE, make_record
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 class Forwarder(ForwardCalls):

@@ -32,9 +32,9 @@ from adcompiler.ops.rules import Rule
 from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
 from adcompiler.runtime.adjoints.shaping import read_order
 from adcompiler.runtime.checking import check_shape
-from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.binding import moved
 from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.support.signatures import signature as signature_of
 
 TEMPLATES = {as_tangent: frozenset({1}), unbroadcast: frozenset({1}), project: frozenset({1})}
 """Positions of arguments of which only the form matters, for functions of the runtime."""

@@ -19,7 +19,6 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import note_value, noted_value, own, store_global, told
 from adcompiler.runtime.records import is_opaque_class, is_record_class
 from adcompiler.runtime.unknown_calls import call_on_copies
-from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.constructors import assigning_line
 from adcompiler.specialise.calls.libraries import is_standard
 from adcompiler.specialise.calls.missing import may_write, missing_rule
@@ -29,6 +28,7 @@ from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.unknowns import (
     may_keep, missing_of_unknown, with_rule_for_caller,
 )
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.callee import Callee
 
 MUTABLE = (t.Array, t.List, t.Dict, t.Object, t.Unknown)

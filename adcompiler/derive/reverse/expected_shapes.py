@@ -15,7 +15,7 @@ from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Do, Item, Loop, Or
 from adcompiler.ir.operators import BY_SIGN
 from adcompiler.ir.visit import definitions, free_variables
 from adcompiler.runtime import same_extent, same_shape, same_trailing_shape
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed import extents
 from adcompiler.typed.extents import ONE, Axis, CutOff, Extent, Least, Met, Shape, Value
 

@@ -15,7 +15,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, If, Let, Loop, Region, Statement, Try, Var, With,
 )
 from adcompiler.ir.visit import defined, with_head
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(eq=False)

@@ -42,7 +42,7 @@ from adcompiler.ops.partial_functions import DERIVED
 from adcompiler.runtime import evaluated, noted_value, record
 from adcompiler.specialise.calls.libraries import is_namedtuple
 from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 
 

@@ -17,7 +17,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import free_variables, walk, with_blocks
 from adcompiler.ops.queries import meaning
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 @dataclass(eq=False)
 class ReverseLoop:

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from adcompiler.budget import quiet
 from adcompiler.errors import InternalError, SourceNotFoundError
 from adcompiler.frontend.sources.bytecode_file import is_from_present_file
 from adcompiler.frontend.sources.forwarders import written
@@ -29,6 +28,7 @@ from adcompiler.frontend.sources.reloaded import find_in_module, find_moved
 from adcompiler.frontend.sources.same_code import compiles_to, has_signature_of
 from adcompiler.frontend.sources.typed_in import COMMAND, LAMBDA, REMEDY, find_given, remedy_for
 from adcompiler.ops.made_texts import kept_lines
+from adcompiler.support.budget import quiet
 
 if TYPE_CHECKING:
     import gast

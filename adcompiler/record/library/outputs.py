@@ -11,7 +11,7 @@ import numpy as np
 from adcompiler.ops.homes import home_module
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.tape import RECORDING
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 
 OF_METHODS = {
     "all": 2, "any": 2, "max": 2, "min": 2, "argmax": 2, "argmin": 2, "choose": 2, "round": 2,

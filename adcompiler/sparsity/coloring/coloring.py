@@ -33,7 +33,7 @@ from adcompiler.sparsity.coloring.kernels import (
     acyclic_kernel, dynamic_order_kernel, partial_distance_two_kernel, star_kernel,
 )
 from adcompiler.sparsity.coloring.lattices import entries, linear_forms, residues
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 ORDERS = ("natural", "largest_first", "smallest_last", "incidence_degree")
 KINDS = ("column", "row", "bidirectional", "star", "acyclic")

@@ -18,7 +18,7 @@ from adcompiler.cache.seals import in_library, libraries
 from adcompiler.ops.homes import root_module
 from adcompiler.runtime.containers import cell_value
 from adcompiler.runtime.records import dict_of, is_record, state_of
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.dependences.index_sets import Array

@@ -17,7 +17,7 @@ import numpy as np
 from adcompiler.sparsity.dependences.sets import (
     EMPTY, Positions, Set, elements_of, set_of, size_of, union, union_all,
 )
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 MEMBERS = 12
 """The most arrays a bag has."""

@@ -28,7 +28,7 @@ from adcompiler.sparsity.interpreter.run import ALWAYS, may_vary
 from adcompiler.sparsity.interpreter.taint import tainted_variables
 from adcompiler.sparsity.interpreter.text import Text
 from adcompiler.sparsity.interpreter.varying import is_harmless
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
 

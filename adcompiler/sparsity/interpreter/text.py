@@ -10,7 +10,7 @@ from typing import Any
 from adcompiler.analyses.purity import Purity
 from adcompiler.ir.nodes import Atom, Const, Origin, Star, Var
 from adcompiler.sparsity.interpreter.generic import Origins
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(eq=False)

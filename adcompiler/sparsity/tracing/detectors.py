@@ -26,7 +26,7 @@ from adcompiler.sparsity.tracing.tracer_sets import SET_KINDS
 from adcompiler.sparsity.tracing.tracers import (
     OVERLOADS, Dual, GradientTracer, HessianTracer, Space, Tracer, apply, blank, primal, tracer,
 )
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.dependences.index_sets import Array

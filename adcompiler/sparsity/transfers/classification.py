@@ -12,7 +12,7 @@ from adcompiler.ops.classified import CURVED, OF_MODULUS, never
 from adcompiler.ops.classify import DECLARED, LOCAL, Classification, of_letters
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.signatures import signature as signature_of
 
 
 def classifications(

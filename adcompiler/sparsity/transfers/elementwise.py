@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adcompiler.budget import quiet
 from adcompiler.ops.classified import never
 from adcompiler.ops.classify import Classification, of_letters
 from adcompiler.ops.registry import REGISTRY, hashable
@@ -24,6 +23,7 @@ from adcompiler.sparsity.interpreter.run import (
 from adcompiler.sparsity.interpreter.varying import unknown_like
 from adcompiler.sparsity.transfers.classification import classifications
 from adcompiler.sparsity.transfers.stand_ins import of_one_form, unknown_number
+from adcompiler.support.budget import quiet
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.interpreter.lanes.lane_values import Lane, Sum

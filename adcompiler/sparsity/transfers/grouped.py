@@ -14,7 +14,6 @@ import numpy as np
 from adcompiler.ops.classify import of_letters
 from adcompiler.ops.facts import CURVED, Facts
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.signatures import signature as signature_of
 from adcompiler.sparsity.dependences.index_sets import Array, Shape
 from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Relation, dependents_in, dtype_of, has_dependents, is_float,
@@ -23,6 +22,7 @@ from adcompiler.sparsity.dependences.values import (
 from adcompiler.sparsity.interpreter.run import GROUPED, SYSTEM, TRANSFERS, Run, transfer
 from adcompiler.sparsity.transfers.elementwise import applied, output_of
 from adcompiler.sparsity.transfers.reductions import groups, normal_axes, reduced
+from adcompiler.support.signatures import signature as signature_of
 
 SYSTEMS = ("solve", "solve_triangular", "cholesky", "factor")
 """Transfers of functions that solve systems, or factorise a matrix."""

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.signatures import signature as signature_of
 from adcompiler.sparsity.dependences.index_sets import Array, count
 from adcompiler.sparsity.dependences.sets import Positions
 from adcompiler.sparsity.dependences.values import (
@@ -24,6 +23,7 @@ from adcompiler.sparsity.dependences.values import (
 )
 from adcompiler.sparsity.interpreter.run import LINEARLY, Run, transfer, transfer_of
 from adcompiler.sparsity.transfers.stand_ins import stand_in
+from adcompiler.support.signatures import signature as signature_of
 
 MOST = 4_000_000
 """So many values are computed at most, results of a function times its arguments."""

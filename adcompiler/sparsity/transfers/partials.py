@@ -13,13 +13,13 @@ from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Block, Function, Param
 from adcompiler.products.specialised import specialise
-from adcompiler.signatures import signature as signature_of
 from adcompiler.sparsity.dependences import index_sets
 from adcompiler.sparsity.dependences.sets import elements_of
 from adcompiler.sparsity.dependences.values import NOTHING, Dependent, Relation, whole
 from adcompiler.sparsity.interpreter.machine import Machine
 from adcompiler.sparsity.interpreter.program import Program, program_of
 from adcompiler.sparsity.interpreter.run import Refusal
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.unit import Unit
 
 ELEMENTS = 256

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adcompiler.budget import quiet
 from adcompiler.sparsity.dependences.values import (
     Dependent, dependents_in, is_float, map_dependents,
 )
 from adcompiler.sparsity.interpreter.run import Refusal, called
+from adcompiler.support.budget import quiet
 
 if TYPE_CHECKING:
     pass

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.budget import quiet
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Star, unstar
 from adcompiler.ops.facts import ALONG_ALL, ALONG_ONE, IN_ORDER
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.writer import Writer
+from adcompiler.support.budget import quiet
+from adcompiler.support.signatures import signature as signature_of
 
 REDUCES_OR_SCANS = frozenset({
     "sum", "mean", "average", "max", "min", "ptp", "median", "var", "prod", "cumsum", "cumprod",

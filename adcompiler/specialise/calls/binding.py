@@ -16,8 +16,8 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import with_blocks
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime import unpack
-from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.writer import Writer
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.values import simple, type_of
 
 

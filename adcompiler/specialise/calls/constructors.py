@@ -19,7 +19,6 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.ops.homes import root_module
 from adcompiler.runtime.records import is_record_class
-from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.libraries import is_standard
 from adcompiler.specialise.calls.operator_methods import has_text
 from adcompiler.specialise.folds.table import Kwargs, folds
@@ -27,6 +26,7 @@ from adcompiler.specialise.objects import (
     NAMESPACE, call_raw, find_raw, held_by, live_class, make_record,
 )
 from adcompiler.specialise.writer import Writer
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.values import simple, type_of
 
 CONTEXTS = ("numpy", "contextlib", "warnings")

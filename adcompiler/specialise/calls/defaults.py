@@ -15,8 +15,8 @@ import numpy as np
 
 from adcompiler.ir.nodes import Atom, Const, Star
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.signatures import signature as signature_of
-from adcompiler.structs import dataclass
+from adcompiler.support.signatures import signature as signature_of
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.values import simple
 
 

@@ -24,7 +24,6 @@ from adcompiler.ops.homes import root_module
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import called
 from adcompiler.runtime.substitutes import STAND_FOR
-from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.calls.axes import is_number_itself, with_axis_by_name
 from adcompiler.specialise.calls.binding import atoms, literal, plain_call
 from adcompiler.specialise.calls.chosen import call_one_of
@@ -72,6 +71,7 @@ from adcompiler.specialise.storage import slices, stores
 from adcompiler.specialise.storage.layouts import written_otherwise
 from adcompiler.specialise.unknowns import which_function
 from adcompiler.specialise.writer import Writer
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.derivatives import ONLY_OUTSIDE, is_derivative
 from adcompiler.typed.values import by_numba_vectorize, simple

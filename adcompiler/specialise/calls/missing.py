@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.foreign import computed_elsewhere
-from adcompiler.budget import quiet
 from adcompiler.errors import ADError, Finding
 from adcompiler.frontend.functions import lower
 from adcompiler.ir.nodes import Origin
 from adcompiler.ops.homes import root_module
 from adcompiler.runtime.draws import undifferentiated
-from adcompiler.signatures import signature as signature_of
+from adcompiler.support.budget import quiet
+from adcompiler.support.signatures import signature as signature_of
 
 INDENT = "      "
 CHANGING = frozenset({

@@ -11,11 +11,11 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Const, Origin, Star, Var
 from adcompiler.ops.facts import Facts
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.storage.operators_in_place import note_in_place
 from adcompiler.specialise.storage.slots import heap_of
 from adcompiler.specialise.storage.stores import WHOLE, store_item
 from adcompiler.specialise.writer import Writer
+from adcompiler.support.signatures import signature as signature_of
 
 
 def store_result(

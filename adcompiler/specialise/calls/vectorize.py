@@ -25,7 +25,7 @@ from adcompiler.specialise.folds.iterator import is_none, may_carry, options, ru
 from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.storage.layouts import of_unknown_layout
 from adcompiler.specialise.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 SETTINGS = ("pyfunc", "otypes", "doc", "excluded", "cache", "signature")
 

@@ -14,8 +14,8 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star
 from adcompiler.ir.operators import ORDERED
 from adcompiler.runtime.substitutes import STAND_FOR
-from adcompiler.signatures import signature as signature_of
 from adcompiler.specialise.writer import Writer
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.values import simple
 
 Kwargs = dict[str, Atom]

@@ -17,7 +17,7 @@ from adcompiler.specialise.storage.guesses import Iteration
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import State
 from adcompiler.specialise.storage.walked import Walked
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(eq=False)

@@ -17,7 +17,7 @@ from adcompiler.ir.nodes import Atom, Call, Const, Origin, Var
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import Reference, State
 from adcompiler.specialise.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Loop, Region, Statement, Var
 from adcompiler.ir.operators import IN_PLACE
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True)

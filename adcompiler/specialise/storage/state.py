@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from adcompiler.ir.nodes import Atom, Origin, Step, Var
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from adcompiler.backends.native.emit.code import TAGS, Code
 from adcompiler.backends.native.emit.types import SIZES, STORED, ArrayType
 from adcompiler.backends.native.loops import BOOL, FLOAT, SINGLE
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 if TYPE_CHECKING:
     from adcompiler.backends.native.emit.functions import Frame

@@ -13,7 +13,7 @@ from adcompiler.backends.native.emit.types import (
     HELD, ArrayType, Inference, NotEmitted, Type,
 )
 from adcompiler.backends.native.loops import BOOL, FLOAT, INT, SINGLE
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 if TYPE_CHECKING:
     from adcompiler.backends.native.emit.program import Program

@@ -18,7 +18,7 @@ from adcompiler.backends.native.emit.types import (
 )
 from adcompiler.backends.native.loops import BOOL, FLOAT, INT, SINGLE
 from adcompiler.runtime.native import kind_of
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 HOST_DECLARED = '''
 declare ptr @adcompiler_view(ptr, ptr, i32, ptr, ptr, i32, i64)

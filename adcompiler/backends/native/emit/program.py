@@ -15,7 +15,7 @@ from adcompiler.backends.native.emit.statements import Statements
 from adcompiler.backends.native.emit.types import (
     ArrayType, Inference, NotEmitted, Type, dotted,
 )
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 COMPILED = ("compiled", "inlined", "in_parallel")
 Key = tuple[str, tuple[Type, ...]]

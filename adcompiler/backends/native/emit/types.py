@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from adcompiler.backends.native.loops import BOOL, CARRIED, FLOAT, INT, SINGLE
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 STORED = {
     FLOAT: "double", INT: "i64", BOOL: "i8",

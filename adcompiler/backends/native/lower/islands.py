@@ -30,7 +30,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.products.product import Product
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 

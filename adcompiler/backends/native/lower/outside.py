@@ -25,7 +25,7 @@ from adcompiler.products.product import Product
 from adcompiler.runtime import cell_value, give_back
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import is_record_class
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 CONSTANTS = ("math", "numpy")

@@ -24,7 +24,7 @@ from adcompiler.backends.native.values import (
     Record, Rows, Several, Slot, Span, Tape,
 )
 from adcompiler.backends.native.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 ZERO, ONE = Number(0), Number(1)
 INTS_TOP, FLOATS_TOP, SHORT = ZERO, ONE, Number(2)

@@ -31,7 +31,7 @@ from adcompiler.backends.native.values import (
 from adcompiler.derive.pairs import CalleePart
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Function, Let, Pack, Var, unstar
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Flattened, Kept, Rows, Slot, Tape,
 )
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 if TYPE_CHECKING:
     from adcompiler.backends.native.lower.lowering import Lowering

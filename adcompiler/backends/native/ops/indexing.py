@@ -15,7 +15,7 @@ from adcompiler.backends.native.values import (
     POSITION, Buffer, Cut, Declined, Fused, Kept, Known, Num, Rows, Several, Slot,
 )
 from adcompiler.ir.nodes import Step
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 if TYPE_CHECKING:
     from adcompiler.backends.native.lower.lowering import Lowering

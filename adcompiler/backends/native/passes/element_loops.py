@@ -22,7 +22,7 @@ from adcompiler.backends.native.reading import (
 )
 from adcompiler.backends.native.rewriting import with_names
 from adcompiler.backends.native.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 T = TypeVar("T")
 ZERO = Number(0)

@@ -24,7 +24,7 @@ from adcompiler.backends.native.passes.element_loops import (
 from adcompiler.backends.native.reading import elements_of, is_costly
 from adcompiler.backends.native.rewriting import with_elements, with_names
 from adcompiler.backends.native.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 ZERO = Number(0)
 LARGEST = 24

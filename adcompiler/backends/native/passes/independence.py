@@ -21,7 +21,7 @@ from adcompiler.backends.native.reading import (
     bound_by, elements_of, has_break, names_in, read_by,
 )
 from adcompiler.backends.native.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 ZERO, ONE = Number(0), Number(1)
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "and", "or", "|")

@@ -19,7 +19,7 @@ from adcompiler.backends.native.passes.sharing import Sharing
 from adcompiler.backends.native.passes.unused import all_needed, source_of
 from adcompiler.backends.native.reading import names_in, read_by
 from adcompiler.backends.native.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 ZERO, ONE = Number(0), Number(1)
 MOST_TERMS = 12

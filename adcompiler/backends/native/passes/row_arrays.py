@@ -18,7 +18,7 @@ from adcompiler.backends.native.reading import bound_by, elements_of, exprs_of, 
 from adcompiler.backends.native.rewriting import (
     with_blocks, with_elements, with_exprs, with_names, with_rows,
 )
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 ZERO, ONE = Number(0), Number(1)
 

@@ -16,7 +16,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.passes.element_loops import Storage, Touched
 from adcompiler.backends.native.passes.innermost import is_of_floats
 from adcompiler.backends.native.reading import bound_by, elements_of, names_in
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 ZERO = Number(0)
 

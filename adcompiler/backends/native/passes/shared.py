@@ -11,7 +11,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.passes.seed_axis import SeedAxis
 from adcompiler.backends.native.passes.unused import ALIASES
 from adcompiler.backends.native.reading import bound_by, read_by, written_by
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 def in_front(axis: SeedAxis, rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:

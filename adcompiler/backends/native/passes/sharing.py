@@ -13,7 +13,7 @@ from adcompiler.backends.native.passes.unused import source_of
 from adcompiler.backends.native.reading import bound_by, names_in, read_by, written_by
 from adcompiler.backends.native.rewriting import with_blocks
 from adcompiler.backends.native.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 
 @dataclass(eq=False)

@@ -21,7 +21,7 @@ from adcompiler.backends.native.reading import (
 )
 from adcompiler.backends.native.rewriting import with_elements
 from adcompiler.backends.native.writer import Writer
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 ZERO = Number(0)
 WIDEST = 4

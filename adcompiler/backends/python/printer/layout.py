@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from adcompiler.ir.nodes import Origin
-from adcompiler.structs import dataclass
+from adcompiler.support.structs import dataclass
 
 WIDTH = 100
 INDENT = 4
