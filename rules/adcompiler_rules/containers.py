@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-import adcompiler_rules.cotangents
-import adcompiler_rules.kinks
-import adcompiler_rules.masked
-import adcompiler_rules.sequence_adjoints  # noqa: F401 (registers its rules)
+import adcompiler_rules.runtime.cotangents
+import adcompiler_rules.runtime.external
+import adcompiler_rules.runtime.functionals
+import adcompiler_rules.runtime.kinks
+import adcompiler_rules.runtime.masked
+import adcompiler_rules.runtime.sequences  # noqa: F401 (registers its rules)
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler.runtime import (
     append, check_bound, check_rebinds, choose, dict_keys, dict_of, dict_values, own,
@@ -15,9 +17,6 @@ from adcompiler.runtime import (
 )
 from adcompiler.runtime.containers import dict_of_adjoint
 from adcompiler.runtime.adjoints.sequences import place_of_extreme, sort_order
-from adcompiler_rules import external, functionals
-
-__all__ = ["external", "functionals"]
 
 non_differentiable(dict_keys, place_of_extreme, sort_order, stop_gradient)
 non_differentiable(check_bound, check_rebinds, same_kind, same_length, pure=False)

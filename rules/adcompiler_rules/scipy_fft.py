@@ -1,6 +1,6 @@
 """Rules for ``scipy.fft``: Fourier, cosine and sine transforms are linear.
 
-Adjoints of Fourier transforms are as in ``numpy_fft``. The transpose of a cosine or sine transform
+Adjoints of Fourier transforms are as in ``numpy.fft``. The transpose of a cosine or sine transform
 is one of the same kind: of type 3 for type 2 and the other way round, of the same type for 1 and 4;
 without ``orthogonalize`` the elements at the ends have other weights (J. Makhoul, *A fast cosine
 transform in one and two dimensions*, 1980, and the documentation of ``scipy.fft.dct``).
@@ -15,7 +15,7 @@ import numpy as np
 import scipy.fft
 
 from adcompiler.rulekit import Call, call, complexes, facts, non_differentiable, rrule
-from adcompiler_rules.scipy_facts import state_facts
+from adcompiler_rules.scipy.facts import state_facts
 from adcompiler.runtime import project
 from adcompiler_rules.kernels.fourier import (
     cosine_ends,

@@ -1,19 +1,18 @@
 """Rules for integrals of samples. ``scipy.integrate.trapezoid`` is compiled from its source."""
 
+import adcompiler_rules.scipy.integrate.integrals
+import adcompiler_rules.scipy.integrate.iterated  # noqa: F401
 import numpy as np
 import scipy.integrate
 
 from adcompiler.rulekit import call, non_differentiable, rrule
 from adcompiler.runtime import unbroadcast
 from adcompiler.runtime.adjoints.shaping import like
-from adcompiler_rules import scipy_integrals, scipy_iterated
 from adcompiler_rules.kernels.scipy_integrate import (
     cumulative_weights, sample_weights, simpson_weights,
 )
-from adcompiler_rules.scipy_samples import complex_normal
-from adcompiler_rules.scipy_facts import state_facts
-
-__all__ = ["scipy_integrals", "scipy_iterated"]
+from adcompiler_rules.scipy.samples import complex_normal
+from adcompiler_rules.scipy.facts import state_facts
 
 non_differentiable(scipy.integrate.newton_cotes, cumulative_weights, sample_weights)
 

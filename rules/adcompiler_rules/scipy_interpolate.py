@@ -1,28 +1,24 @@
 """Rules for the evaluation of SciPy's splines and piecewise polynomials, which are constant.
 
 The derivative with respect to the place is the spline's own next derivative. Those that are made in
-a function are written in ``interpolators``.
+a function are written in ``scipy/interpolate``.
 """
 
 import inspect
 
+import adcompiler_rules.scipy.interpolate.fitpack
+import adcompiler_rules.scipy.interpolate.grids
+import adcompiler_rules.scipy.interpolate.scattered  # noqa: F401
 import numpy as np
 import scipy.interpolate
 
 from adcompiler.rulekit import call, non_differentiable, rrule
-from adcompiler_rules import (
-    interpolators, interpolators_fitpack, interpolators_grids, interpolators_scattered,
-)
-from adcompiler_rules.interpolators import AT_A_KNOT, KNOTS, places, values
-from adcompiler_rules.scipy_facts import state_facts
+from adcompiler_rules.scipy.interpolate.interpolators import AT_A_KNOT, KNOTS, places, values
+from adcompiler_rules.scipy.facts import state_facts
 from adcompiler_rules.kernels.scipy_interpolate import (
     axes_but, grid_derivatives, line_slopes, mode_of_slope, univariate_values,
 )
 from adcompiler.runtime.adjoints.shaping import like
-
-__all__ = [
-    "interpolators", "interpolators_fitpack", "interpolators_grids", "interpolators_scattered",
-]
 
 non_differentiable(axes_but)
 

@@ -12,18 +12,20 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-import adcompiler_rules.fitted
-import adcompiler_rules.least_squares
-import adcompiler_rules.linear_programs
-import adcompiler_rules.own_solvers  # noqa: F401 (registers its rule)
+import adcompiler_rules.scipy.optimize.fitted
+import adcompiler_rules.scipy.optimize.least_squares
+import adcompiler_rules.scipy.optimize.linear_programs
+import adcompiler_rules.runtime.own_solvers  # noqa: F401 (registers its rule)
 from adcompiler.rulekit import (
     function_of, implied, non_differentiable, passive, replacement, typed,
 )
-from adcompiler_rules.constrained import each_of, for_library, minimum_under
+from adcompiler_rules.scipy.optimize.constrained import each_of, for_library, minimum_under
 from adcompiler_rules.followed import followed_fixed_point, followed_root
 from adcompiler_rules.implicit import fixed_point_pullback, interior, root_pullback, solved
-from adcompiler_rules.minima import at_bounds, ends_around, ends_of, everywhere, stationary
-from adcompiler_rules.scipy_facts import state_facts
+from adcompiler_rules.scipy.optimize.minima import (
+    at_bounds, ends_around, ends_of, everywhere, stationary,
+)
+from adcompiler_rules.scipy.facts import state_facts
 
 non_differentiable(root_pullback, fixed_point_pullback)
 RTOL = float(4 * np.finfo(float).eps)

@@ -2,16 +2,16 @@
 
 import inspect
 
+import adcompiler_rules.scipy.sparse_entries  # noqa: F401
 import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
 from adcompiler.rulekit import call, facts, non_differentiable, rrule
-from adcompiler_rules.scipy_facts import state_facts
+from adcompiler_rules.scipy.facts import state_facts
 from adcompiler.runtime.sparse.solving import adjoint_product, sparse_factors, sparse_solution
 from adcompiler.runtime.adjoints.shaping import like
-from adcompiler_rules.scipy_samples import complex_normal
-from adcompiler_rules import scipy_sparse_entries as _  # noqa: F401
+from adcompiler_rules.scipy.samples import complex_normal
 
 FORMATS = ("csr", "csc", "coo", "bsr", "dia")
 

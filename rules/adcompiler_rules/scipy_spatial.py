@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import adcompiler_rules.scipy.rotations  # noqa: F401
 import numpy as np
 from scipy.spatial import distance
 
 from adcompiler.rulekit import facts
 from adcompiler.rulekit.problems import UncoveredError
-from adcompiler_rules import rotations
-
-__all__ = ["rotations"]
 
 KNOWN = "euclidean, sqeuclidean, cityblock, chebyshev, minkowski, canberra, braycurtis, cosine, " \
         "correlation, seuclidean, mahalanobis or a function"

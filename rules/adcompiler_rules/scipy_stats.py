@@ -1,20 +1,12 @@
 """Rules for ``scipy.stats``: of methods of its distributions, and of its summaries of samples."""
 
-from adcompiler_rules import (
-    scipy_stats_continuous,
-    scipy_stats_densities,
-    scipy_stats_densities_again,
-    scipy_stats_discrete,
-    scipy_stats_multivariate,
-    scipy_stats_samples,
-    scipy_stats_summaries,
-)
-from adcompiler_rules.scipy_facts import state_facts
-
-FAMILIES = (
-    scipy_stats_continuous, scipy_stats_densities, scipy_stats_densities_again,
-    scipy_stats_discrete, scipy_stats_multivariate, scipy_stats_samples,
-    scipy_stats_summaries,
-)
+import adcompiler_rules.scipy.stats.continuous
+import adcompiler_rules.scipy.stats.densities_a_to_g
+import adcompiler_rules.scipy.stats.densities_h_to_z
+import adcompiler_rules.scipy.stats.discrete
+import adcompiler_rules.scipy.stats.multivariate
+import adcompiler_rules.scipy.stats.samples
+import adcompiler_rules.scipy.stats.summaries  # noqa: F401
+from adcompiler_rules.scipy.facts import state_facts
 
 state_facts("scipy.stats")

@@ -82,7 +82,7 @@ def test_files_of_tests_are_no_longer() -> None:
 
 
 def test_a_folder_holds_few_files() -> None:
-    counts = Counter(Path(file).parent.as_posix() for file in files() if "rules" not in file)
+    counts = Counter(Path(file).parent.as_posix() for file in files())
     assert {f: n for f, n in counts.items() if n > LIMITS["files of folder"]} == PARTED_LATER
 
 

@@ -95,9 +95,9 @@ import numpy as np
 from adcompiler.cache.seals import as_loaded
 from adcompiler.ops.registry import REGISTRY
 REGISTRY.find(np.tanh)
-import adcompiler_rules.numpy_ufuncs as rules
+import adcompiler_rules.numpy.elementwise.ufuncs as rules
 rules.new = 1.0
-print(as_loaded({("adcompiler_rules.numpy_ufuncs", "new"): 1.0}),
-      as_loaded({("adcompiler_rules.numpy_ufuncs", "np"): np}))
+print(as_loaded({("adcompiler_rules.numpy.elementwise.ufuncs", "new"): 1.0}),
+      as_loaded({("adcompiler_rules.numpy.elementwise.ufuncs", "np"): np}))
 """
     assert python(patched) == "False True\n"

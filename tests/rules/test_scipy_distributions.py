@@ -9,17 +9,14 @@ from scipy import stats
 from adcompiler import MissingRuleError, grad, jvp
 from adcompiler.errors import UncoveredError
 from adcompiler.rulekit import REGISTRY
-from adcompiler_rules import (
-    scipy_stats_continuous, scipy_stats_densities, scipy_stats_densities_again,
-)
-from adcompiler_rules.scipy_stats_discrete import COUNTS
+from adcompiler_rules.scipy.stats import continuous, densities_a_to_g, densities_h_to_z
+from adcompiler_rules.scipy.stats.discrete import COUNTS
 from tests.lanes import one_in
 from tests.together import each
 
 LAWS = [
-    law for module in (
-        scipy_stats_continuous, scipy_stats_densities, scipy_stats_densities_again,
-    ) for law in module.LAWS if hasattr(stats, law.name)
+    law for module in (continuous, densities_a_to_g, densities_h_to_z)
+    for law in module.LAWS if hasattr(stats, law.name)
 ]
 OF_VALUES = ("logpdf", "pdf", "cdf", "sf", "logcdf", "logsf")
 OF_LEVELS = ("ppf", "isf")

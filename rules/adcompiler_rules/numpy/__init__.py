@@ -1,0 +1,1 @@
+"""Rules for NumPy, by what its functions do; ``numpy_rules`` loads all of them."""

@@ -1,0 +1,1 @@
+"""Rules of functions that make arrays: of numbers, of lists, masked, and matrices."""

@@ -1,0 +1,1 @@
+"""Rules of ufuncs, of their methods, and of other functions of single elements."""

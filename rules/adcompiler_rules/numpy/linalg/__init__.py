@@ -1,0 +1,1 @@
+"""Rules of products, norms, systems, eigenvalues and decompositions of matrices."""

@@ -1,0 +1,1 @@
+"""Rules of functions that shape, join, split, select, sort and repeat elements."""

@@ -1,0 +1,1 @@
+"""Rules of sums, extremes, statistics, quantiles and histograms, and along axes."""

@@ -1,0 +1,1 @@
+"""Rules of adcompiler's own functions, which derivatives of derivatives need."""

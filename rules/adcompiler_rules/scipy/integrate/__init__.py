@@ -1,0 +1,1 @@
+"""Rules of integrals of functions and of solutions of differential equations."""

@@ -1,0 +1,1 @@
+"""Rules of interpolators whose values, or places, are differentiated."""

@@ -1,0 +1,1 @@
+"""Rules of minima, fits and programs."""

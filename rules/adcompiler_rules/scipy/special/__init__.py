@@ -1,0 +1,1 @@
+"""Rules for ``scipy.special``, by families of functions."""

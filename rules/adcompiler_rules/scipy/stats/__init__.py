@@ -1,0 +1,1 @@
+"""Rules for ``scipy.stats``: of distributions and of samples."""
