@@ -6,27 +6,25 @@ The cotangent of a sum is an array filled with one number. What uses it can most
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Block, Call, Const, Item, Rhs, Var
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Rhs, Var
+from adcompiler.ir.operators import SIGNS
 from adcompiler.ops.facts import IN_C, REDUCED
 from adcompiler.ops.queries import known, meaning
-from adcompiler.optimise.rewriter import Rewriter, plain
+from adcompiler.optimise.values import Values, Written, arithmetic, plain, times
 from adcompiler.runtime import add_at
-from adcompiler.typed.unit import Unit
 
 
-class Spreads(Rewriter):
-    """The rewrites of calls that make or reshape arrays."""
+class Spreads:
+    """The rewrites of calls that make or reshape arrays; ``value`` writes arithmetic in front."""
 
-    def __init__(self, unit: Unit, block: Block, last: bool) -> None:
-        super().__init__(unit, block)
-        self.last = last
+    def __init__(self, values: Values, value: Written, last: bool) -> None:
+        self.values, self.unit, self.value, self.last = values, values.unit, value, last
 
     def rewrite(self, call: Call) -> Rhs | Atom | None:
         """Return what replaces a call without keywords, None to leave it."""
@@ -37,22 +35,13 @@ class Spreads(Rewriter):
                 return self.stretched(call)
             case ("expand_dims", (x, axis)):
                 return self.new_axis(plain(x), plain(axis))
-            case ("full_like" | "zeros_like" | "ones_like", (_, *_)):
-                return self.alike(call)
             case ("sum", (x,)):
                 return self.sum_of_equal(plain(x))
         return None
 
-    def filled(self, atom: Any) -> tuple[Atom, Atom] | None:
-        """Return (a, s) if ``atom`` is full_like(a, s)."""
-        made = self.made_by(atom, "full_like")
-        if made is None or made.kwargs or len(made.args) != 2:
-            return None
-        return plain(made.args[0]), plain(made.args[1])
-
     # -- shapes --------------------------------------------------------------------------------
 
-    def rewrite_attribute(self, target: Var, rhs: Attribute) -> Rhs | Atom:
+    def measure(self, target: Var, rhs: Attribute) -> Rhs:
         """(a + b).size -> a.size where a has the shape of the sum; sum(m, axis=1).size likewise."""
         closer = rhs
         while (found := self.metadata(target, closer)) is not None:
@@ -70,7 +59,8 @@ class Spreads(Rewriter):
 
     def reduced_size(self, rhs: Attribute) -> Item | None:
         """sum(m, axis=1).size -> m.shape[0] for a matrix m."""
-        call = self.calls.get(rhs.obj) if rhs.name == "size" and isinstance(rhs.obj, Var) else None
+        sized = rhs.obj if rhs.name == "size" and isinstance(rhs.obj, Var) else None
+        call = self.values.calls.get(sized) if sized is not None else None
         if call is None or known(call).shape != REDUCED:
             return None
         kwargs = dict(call.kwargs)
@@ -81,7 +71,7 @@ class Spreads(Rewriter):
             type(axis.value) is int and isinstance(type_, t.Array) and type_.ndim == 2
         ):
             return None
-        shape = self.first("shape", Attribute(matrix, "shape"), t.Tuple((t.INT, t.INT)))
+        shape = self.values.first("shape", Attribute(matrix, "shape"), t.Tuple((t.INT, t.INT)))
         return Item(shape, Const(1 - axis.value))
 
     def alike(self, call: Call) -> Call | None:
@@ -99,7 +89,7 @@ class Spreads(Rewriter):
 
         What a copy in C order is of may lie in memory in another way, and be somebody else's.
         """
-        copy = self.made_by(var, "copy")
+        copy = self.values.made_by(var, "copy")
         if copy is not None and known(copy).order == IN_C:
             return None
         return self.unit.same_shape_operand(var, type_)
@@ -121,7 +111,7 @@ class Spreads(Rewriter):
 
     def scattered(self, call: Call) -> Call | None:
         """a[i] += full_like(b, s) -> a[i] += s."""
-        made = self.filled(call.args[2])
+        made = self.values.filled(call.args[2])
         if made is None or not isinstance(self.unit.type(plain(call.args[0])), t.Array):
             return None
         return Call(call.func, (*call.args[:2], made[1]))
@@ -129,9 +119,9 @@ class Spreads(Rewriter):
     def stretched(self, call: Call) -> Call | None:
         """broadcast_to(expand_dims(full_like(a, s)), x.shape) -> full_like(x, s)."""
         source, shape = (plain(a) for a in call.args)
-        while (made := self.made_by(source, "expand_dims")) is not None:
+        while (made := self.values.made_by(source, "expand_dims")) is not None:
             source = plain(made.args[0])
-        found = self.filled(source)
+        found = self.values.filled(source)
         target = self.unit.definition(shape)
         if found is None or not isinstance(target, Attribute) or target.name != "shape" or (
             not isinstance(self.unit.type(found[1]), t.Scalar)
@@ -144,8 +134,8 @@ class Spreads(Rewriter):
 
     def sum_of_equal(self, x: Atom) -> Call | None:
         """sum(full_like(a, c)) -> c * a.size for a constant c."""
-        made = self.filled(x)
-        if made is None or not self.sweep:
+        made = self.values.filled(x)
+        if made is None or not self.values.sweep:
             return None
         like, fill = made
         type_ = self.unit.type(x)
@@ -156,11 +146,11 @@ class Spreads(Rewriter):
         if not isinstance(self.unit.type(like), t.Array):
             return None  # a Python number has no size
         rhs = Attribute(like, "size")
-        size = self.first("size", rhs, t.INT)
+        size = self.values.first("size", rhs, t.INT)
         while (closer := self.metadata(size, rhs)) is not None:
             rhs = closer
-        self.pending[-1] = (size, rhs)
-        return Call(Const(operator.mul), (fill, size))
+        self.values.pending[-1] = (size, rhs)
+        return times(fill, size)
 
     def of_arrays(self, call: Call, function: Any, x: Atom, y: Atom) -> Rhs | Atom | None:
         """Return what replaces arithmetic with an array that is filled or stretched."""
@@ -176,19 +166,19 @@ class Spreads(Rewriter):
     def narrowed(self, call: Call, one: Atom, other: Atom) -> Atom | None:
         """Return s * b for (full_like(a, s) * b) * c, where a and c have the shape of the result.
         """
-        made = self.made_by(one, "multiply") if meaning(call) == "multiply" else None
-        if made is None or not self.sweep or self.uses.get(one) != 1 or (
-            self.unit.type(one) != self.unit.type(other) or not self.same_shape(one, other)
+        made = self.values.made_by(one, "multiply") if meaning(call) == "multiply" else None
+        if made is None or not self.values.sweep or not self.values.read_once(one) or (
+            self.unit.type(one) != self.unit.type(other) or not self.values.same_shape(one, other)
         ):
             return None
         for x, b in itertools.permutations(map(plain, made.args)):
-            found = self.filled(x)
+            found = self.values.filled(x)
             part = self.unit.type(b)
-            if found is None or not isinstance(part, t.Array) or not self.same_shape(x, one) or (
-                not self.keeps_dtype(found[1], part)
+            if found is None or not isinstance(part, t.Array) or not (
+                self.values.same_shape(x, one) and self.values.keeps_dtype(found[1], part)
             ):
                 continue
-            return self.first("product", Call(made.func, (found[1], b)), part)
+            return self.values.first("product", Call(made.func, (found[1], b)), part)
         return None
 
     def number_for(self, one: Atom, other: Atom) -> Atom | None:
@@ -200,38 +190,31 @@ class Spreads(Rewriter):
         type_ = self.unit.type(other)
         if not isinstance(type_, t.Array):
             return None
-        made = self.made_by(one, "broadcast_to")
-        if made is not None and self.unit.type(one) == type_ and self.same_shape(one, other):
+        made = self.values.made_by(one, "broadcast_to")
+        if made is not None and self.unit.type(one) == type_ and self.values.same_shape(one, other):
             return plain(made.args[0])
-        found = self.filled(one)
+        found = self.values.filled(one)
         if found is None or getattr(self.unit.type(one), "dtype", None) != type_.dtype:
             return None
         like, fill = found
-        return fill if self.fits(fill, type_) and self.same_shape(like, other) else None
+        return fill if self.fits(fill, type_) and self.values.same_shape(like, other) else None
 
     def fits(self, fill: Atom, array: t.Type) -> bool:
         """Say whether a number, row or column has the dtype of an array that it fills."""
         part = self.unit.type(fill)
-        return self.keeps_dtype(fill, array) or (
+        return self.values.keeps_dtype(fill, array) or (
             isinstance(part, t.Array) and isinstance(array, t.Array) and part.dtype == array.dtype)
 
     def scaled_fill(self, function: Callable[..., Any], x: Atom, y: Atom) -> Call | None:
         """full_like(a, s) * c -> full_like(a, s * c), and likewise for quotients, c a number."""
-        if function is operator.mul and self.filled(x) is None:
+        sign = SIGNS[function]
+        if sign == "*" and self.values.filled(x) is None:
             x, y = y, x
-        found = self.filled(x)
-        if function not in (operator.mul, operator.truediv) or found is None:
+        found = self.values.filled(x)
+        if sign not in "*/" or found is None:
             return None
         like, fill = found
         type_ = self.unit.type(x)
-        if not (self.keeps_dtype(y, type_) and self.fits(fill, type_)):
+        if not (self.values.keeps_dtype(y, type_) and self.fits(fill, type_)):
             return None
-        return Call(Const(np.full_like), (like, self.number(function, fill, y)))
-
-    def number(self, function: Callable[..., Any], x: Atom, y: Atom) -> Atom:
-        """Return the product or quotient of two numbers, written first if it is not a constant."""
-        call = Call(Const(function), (x, y))
-        simpler = self.rewrite(call)
-        if isinstance(simpler, (Var, Const)):
-            return simpler
-        return self.first("product", simpler or call, self.arithmetic_type(call))
+        return Call(Const(np.full_like), (like, self.value(arithmetic(function, fill, y))))
