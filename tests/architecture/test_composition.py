@@ -8,7 +8,7 @@ from tests.architecture.test_sizes import ROOT, files
 
 LIMIT = 40
 MORE = {
-    "backends.python.lower.FunctionLowering": 51, "batching.examples.ExampleBatcher": 60,
+    "batching.examples.ExampleBatcher": 60,
     "batching.taylor.SeriesBatcher": 53, "derive.reverse.reverser.Reverser": 118,
     "derive.taylor.forwarder.SeriesForwarder": 44, "frontend.parser._FunctionParser": 133,
     "specialise.evaluator.Specialiser": 111, "specialise.storage.heap.Heap": 86,

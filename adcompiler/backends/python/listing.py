@@ -39,7 +39,7 @@ def listing(product: Product, unit: Unit, parameters: Sequence[Parameter] = ()) 
     comments = {number for number, line in enumerate(text.splitlines(), 1)
                 if line.lstrip().startswith("#")}
     places = defaultdict(list, {line: [origin] for line, origin in told.items()})
-    of_nodes = {id(node): origin for one in lowerings for node, origin in one.origins}
+    of_nodes = {id(node): origin for one in lowerings for node, origin in one.expr.origins}
     for meant, found in pairs(tree, ast.parse(text)):
         origin = of_nodes.get(id(meant))
         line = getattr(found, "lineno", 0)

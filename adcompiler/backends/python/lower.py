@@ -8,8 +8,8 @@ from functools import partial
 
 from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.backends.python.free_names import nodes_of
-from adcompiler.backends.python.lower_expressions import as_value, negated
-from adcompiler.backends.python.lower_updates import UpdateLowering
+from adcompiler.backends.python.lower_expressions import Expressions, as_value, negated
+from adcompiler.backends.python.lower_updates import Updates
 from adcompiler.backends.python.printer.depth import shallow
 from adcompiler.backends.python.printer.layout import BlankLine, Comment
 from adcompiler.backends.python.references import References
@@ -26,14 +26,18 @@ from adcompiler.runtime.progress import counted
 from adcompiler.typed.unit import Unit
 
 
-class FunctionLowering(UpdateLowering):
-    """Lowers one function."""
+class FunctionLowering:
+    """Lowers one function; ``expr`` lowers its expressions and ``updates`` its writes."""
 
     def __init__(
         self, function: Function, unit: Unit, references: References, purity: Purity,
         keeps_parameters: bool = False, sums_in_place: bool = True,
     ) -> None:
-        super().__init__(function, unit, references, purity, keeps_parameters)
+        self.function, self.unit, self.references = function, unit, references
+        self.expr = expr = Expressions(function, unit, references, purity, keeps_parameters)
+        self.updates = Updates(expr, unit, references)
+        self.tapes, self.fusion, self.names, self.uses = (
+            expr.tapes, expr.fusion, expr.names, expr.uses)
         self.sums = SumsInPlace(function, unit, self.fusion, sums_in_place)
         self.read_unbound = read_unbound(function.body, self.hands_on)
         self.marked_unbound = marked_unbound(function.body)
@@ -73,7 +77,7 @@ class FunctionLowering(UpdateLowering):
                 )
                 arms.append(Block(arm.statements, yields, arm.diverges))
             then = self.sub(lambda: self.tail(arms[0]))
-            self.out.append(ast.If(self.atom(last.condition), then, []))
+            self.out.append(ast.If(self.expr.atom(last.condition), then, []))
             self.tail(arms[1])
             return
         self.statements(statements)
@@ -91,7 +95,7 @@ class FunctionLowering(UpdateLowering):
         )
 
     def place_return(self, block: Block) -> None:
-        values = [self.atom(a) for a in block.yields]
+        values = [self.expr.atom(a) for a in block.yields]
         value = values[0] if len(values) == 1 else ast.Tuple(values, ast.Load())
         self.out.append(ast.Return(value))
 
@@ -120,20 +124,18 @@ class FunctionLowering(UpdateLowering):
             case Let(target, rhs, origin):
                 self.let(target, rhs, origin)
             case Do(Call(Const(function), (atom,)), origin) if function is evaluated:
-                value = self.atom(unstar(atom))
+                value = self.expr.atom(unstar(atom))
                 if not isinstance(value, (ast.Name, ast.Constant)):  # computed above
                     self.comment(origin)
                     self.out.append(ast.Expr(value))
             case Do(rhs, origin):
                 self.comment(origin)
-                self.out.append(self.stored(rhs) or ast.Expr(self.rhs(rhs)))
+                self.out.append(self.updates.stored(rhs) or ast.Expr(self.expr.rhs(rhs)))
             case Raise(exception, cause, origin):
                 self.comment(origin)
-                nothing = isinstance(exception, Const) and exception.value is None
-                source = isinstance(cause, Const) and cause.value is None
-                self.out.append(ast.Raise(
-                    None if nothing else self.atom(exception), None if source else self.atom(cause)
-                ))
+                self.out.append(ast.Raise(*(
+                    None if isinstance(part, Const) and part.value is None else self.expr.atom(part)
+                    for part in (exception, cause))))
             case If():
                 self.branch(statement)
             case Loop():
@@ -167,28 +169,30 @@ class FunctionLowering(UpdateLowering):
     def let(self, target: Var, rhs: Rhs, origin: Origin) -> None:
         if isinstance(rhs, Update):
             self.comment(origin)
-            self.update(target, rhs)
+            self.copies([target], [rhs.obj])
+            self.out.append(self.updates.update(target, rhs))
             return
         if is_destructive(rhs):
             assert isinstance(rhs, Call)
             self.comment(origin)
-            self.write_in_place(target, rhs)
+            self.copies([target], [unstar(rhs.args[0])])
+            self.out.append(self.updates.in_place(target, rhs))
             return
         if target in self.sums.moved:
             self.copies([target], [self.sums.moved[target]])
             return
-        expression = self.value(rhs, origin)
+        expression = self.expr.value(rhs, origin)
         if self.fusion.is_fused(target):
-            self.waiting[target] = expression
+            self.expr.waiting[target] = expression
             return
         self.comment(origin)
         self.out.append(self.added(target, expression) or ast.Assign(
-            [self.store(target)], as_value(expression)))
+            [self.expr.store(target)], as_value(expression)))
 
     def added(self, target: Var, sum_: ast.expr) -> ast.stmt | None:
         """Return a sum or product as it is written into the array that it begins with, or None."""
         into = self.sums.into.get(target)
-        if into is None or self.fusion.is_fused(into) or self.names_differ(target, into) or (
+        if into is None or self.fusion.is_fused(into) or self.expr.names_differ(target, into) or (
             not isinstance(sum_, ast.BinOp)
         ):
             return None
@@ -226,15 +230,16 @@ class FunctionLowering(UpdateLowering):
                 break
             read[place] = statement.target
         found = len(read)
-        if found and source in self.entries:
+        if found and source in self.expr.entries:
             return found  # the loop has them as its targets
         again = self.uses.get(source, 0) != found
         if not found or (again and (start > position or found < count)):
             return 0
         targets: list[ast.expr] = [
-            self.store(read[place]) if place in read else self.discard() for place in range(count)]
+            self.expr.store(read[place]) if place in read else self.expr.discard()
+            for place in range(count)]
         self.comment(first.origin)
-        value = self.atom(source) if start == position else self.unpacked(rhs)
+        value = self.expr.atom(source) if start == position else self.unpacked(rhs)
         self.out.append(ast.Assign([ast.Tuple(targets, ast.Store())], value))
         return found + start - position
 
@@ -243,8 +248,8 @@ class FunctionLowering(UpdateLowering):
         if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is unpack:
             star = rhs.args[2]
             if isinstance(star, Const) and star.value < 0:
-                return self.atom(rhs.args[0])
-        return as_value(self.rhs(rhs))
+                return self.expr.atom(rhs.args[0])
+        return as_value(self.expr.rhs(rhs))
 
     def copies(self, targets: Sequence[Var], values: Sequence[Atom]) -> None:
         """Write the assignments that hand ``values`` to ``targets``, all at once if they cross."""
@@ -255,16 +260,16 @@ class FunctionLowering(UpdateLowering):
                     value = Const(Unassigned)
                 elif target not in self.read_unbound:
                     continue
-            if isinstance(value, Var) and value not in self.waiting and not self.names_differ(
-                target, value
+            if isinstance(value, Var) and value not in self.expr.waiting and not (
+                self.expr.names_differ(target, value)
             ):
                 continue
             pairs.append((target, value))
         if not pairs:
             return
         if len(pairs) > 1 and self.crossing(pairs):
-            stores = [self.store(target) for target, _ in pairs]
-            loads = [self.atom(value) for _, value in pairs]
+            stores = [self.expr.store(target) for target, _ in pairs]
+            loads = [self.expr.atom(value) for _, value in pairs]
             self.out.append(ast.Assign(
                 [ast.Tuple(stores, ast.Store())], ast.Tuple(loads, ast.Load())
             ))
@@ -272,9 +277,9 @@ class FunctionLowering(UpdateLowering):
         nothing: list[ast.expr] = []
         for target, value in pairs:
             if isinstance(value, Const) and value.value is None:
-                nothing.append(self.store(target))
+                nothing.append(self.expr.store(target))
             else:
-                self.out.append(ast.Assign([self.store(target)], self.atom(value)))
+                self.out.append(ast.Assign([self.expr.store(target)], self.expr.atom(value)))
         if nothing:
             self.out.append(ast.Assign(nothing, ast.Constant(None)))
 
@@ -292,22 +297,22 @@ class FunctionLowering(UpdateLowering):
     def hands_on(self, target: Var, value: Var) -> bool:
         """Say whether handing ``value`` to ``target`` takes an assignment."""
         written = not any(self.fusion.is_fused(v) for v in (target, value))
-        return written and self.names_differ(target, value)
+        return written and self.expr.names_differ(target, value)
 
     # -- branches ------------------------------------------------------------------------------
 
     def branch(self, node: If) -> None:
         if node in self.fusion.conditionals:
             result = node.results[0]
-            expression = self.conditional(node)
+            expression = self.expr.conditional(node)
             if self.fusion.is_fused(result):
-                self.waiting[result] = expression
+                self.expr.waiting[result] = expression
                 return
             self.comment(node.origin)
-            self.out.append(ast.Assign([self.store(result)], expression))
+            self.out.append(ast.Assign([self.expr.store(result)], expression))
             return
         self.comment(node.origin)
-        condition = self.atom(node.condition)
+        condition = self.expr.atom(node.condition)
         then = self.sub(lambda: self.arm(node, node.then))
         orelse = self.sub(lambda: self.arm(node, node.orelse))
         if is_nothing(orelse):
@@ -337,8 +342,8 @@ class FunctionLowering(UpdateLowering):
     def context(self, node: With) -> None:
         self.comment(node.origin)
         named = node.target is not None and self.uses.get(node.target, 0)
-        target = self.store(node.target) if node.target is not None and named else None
-        item = ast.withitem(self.atom(node.context), target)
+        target = self.expr.store(node.target) if node.target is not None and named else None
+        item = ast.withitem(self.expr.atom(node.context), target)
         body = self.sub(lambda: self.region_arm(node.results, node.body))
         self.out.append(ast.With([item], body))
 
@@ -355,7 +360,7 @@ class FunctionLowering(UpdateLowering):
         for handler in kept:
             named = handler.name is not None and self.uses.get(handler.name, 0)
             name = self.names[handler.name] if handler.name is not None and named else None
-            kind = self.atom(handler.exception)
+            kind = self.expr.atom(handler.exception)
             block = handler.body
             inside = self.sub(partial(self.region_arm, node.results, block))
             handlers.append(ast.ExceptHandler(kind, name, inside))
@@ -372,16 +377,16 @@ class FunctionLowering(UpdateLowering):
         self.comment(node.origin)
         self.copies(node.params, node.inits)
         if node in self.fusion.comprehensions:
-            items = self.comprehension(node)
-            self.out.append(ast.Assign([self.store(node.collects[0])], items))
+            items = self.expr.comprehension(node)
+            self.out.append(ast.Assign([self.expr.store(node.collects[0])], items))
             return
         tapes = self.tapes.of_loop[node]
         for tape in tapes:
-            self.out.append(ast.Assign([self.store(tape.name)], ast.List([], ast.Load())))
+            self.out.append(ast.Assign([self.expr.store(tape.name)], ast.List([], ast.Load())))
         test_block = node.condition
         if test_block is None:
-            target = self.loop_target(node)
-            iterable = self.loop_iterable(node)
+            target = self.expr.loop_target(node)
+            iterable = self.expr.loop_iterable(node)
             if self.unit.settings.progress and not self.inside:
                 phase = "reverse sweep" if node.origin.reverse else "forward pass"
                 stage = ast.Constant(f"{phase}, {node.origin.where}")
@@ -393,11 +398,12 @@ class FunctionLowering(UpdateLowering):
             if taken is None:
                 self.out.append(ast.For(target, iterable, body, []))
                 return self.copies(node.results, node.params)
-            last = ast.Call(ast.Attribute(self.load(taken), "pop", ast.Load()), [], [])
-            self.out.append(ast.While(self.load(taken), [ast.Assign([target], last), *body], []))
+            last = ast.Call(ast.Attribute(self.expr.load(taken), "pop", ast.Load()), [], [])
+            body = [ast.Assign([target], last), *body]
+            self.out.append(ast.While(self.expr.load(taken), body, []))
         else:
             test = self.sub(lambda: self.statements(test_block.statements))
-            condition = self.atom(test_block.yields[0])
+            condition = self.expr.atom(test_block.yields[0])
             body = self.sub(lambda: self.loop_body(node))
             if not is_nothing(test):
                 leave = ast.If(negated(condition), [ast.Break()], [])
@@ -437,7 +443,7 @@ class FunctionLowering(UpdateLowering):
         if stop is None:
             self.copies(node.params, node.next_values())
             return
-        condition = self.atom(stop)
+        condition = self.expr.atom(stop)
         copies = self.sub(lambda: self.copies(node.params, node.next_values()))
         copies = [] if is_nothing(copies) else copies
         if isinstance(stop, Const):
@@ -448,9 +454,9 @@ class FunctionLowering(UpdateLowering):
             self.out += [*copies, ast.If(condition, [ast.Break()], [])]
 
     def append_to_tape(self, tape: Tape, collected: dict[Var, Atom]) -> None:
-        values = [self.atom(collected[c]) for c in tape.collects]
+        values = [self.expr.atom(collected[c]) for c in tape.collects]
         value = values[0] if len(values) == 1 else ast.Tuple(values, ast.Load())
-        target = ast.Attribute(self.load(tape.name), "append", ast.Load())
+        target = ast.Attribute(self.expr.load(tape.name), "append", ast.Load())
         self.out.append(ast.Expr(ast.Call(target, [value], [])))
 
 

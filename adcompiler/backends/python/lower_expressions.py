@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.backends.python.free_names import free_name
@@ -25,9 +25,6 @@ from adcompiler.ops.registry import hashable
 from adcompiler.runtime import choose, not_callable, noted_value, read_global, told
 from adcompiler.typed.unit import Unit
 
-if TYPE_CHECKING:
-    pass
-
 ONE_BY_ONE = ("reshape", "transpose")
 """Methods that take the items of a tuple one by one, which is how they are written."""
 OF_METHODS = (t.Array, t.Scalar, t.Unknown)
@@ -39,7 +36,7 @@ NODES: dict[Any, Any] = {
 """The classes of ``ast`` for operators."""
 
 
-class ExpressionLowering:
+class Expressions:
     """Lowers the expressions of one function; values written where they are used wait for that.
 
     ``origins`` tells which statements expressions come from.
@@ -91,6 +88,9 @@ class ExpressionLowering:
         if atom in self.waiting:
             return as_value(self.waiting.pop(atom))
         return self.load(atom)
+
+    def names_differ(self, a: Atom, b: Atom) -> bool:
+        return not (isinstance(a, Var) and isinstance(b, Var) and self.names[a] == self.names[b])
 
     # -- right-hand sides ----------------------------------------------------------------------
 
