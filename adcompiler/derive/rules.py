@@ -141,7 +141,7 @@ def apply_partials(
             )
         return Applied(Const(0.0), lambda *_: [])
     refuse_missing_partials(s, rule, args, active, origin)
-    type_ = s.type_of_call(rule.function, args, {})
+    type_ = s.types.of_call(rule.function, args, {})
     result = s.let(Call(func, tuple(args)), type_, name, origin, temporary)
 
     def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
@@ -303,7 +303,7 @@ def own_primal(
     origin: Origin,
 ) -> Atom | None:
     """Write the call of the function that a rule covers; None if nothing is known of its value."""
-    type_ = s.type_of_call(rule.function, args, kwargs)
+    type_ = s.types.of_call(rule.function, args, kwargs)
     if isinstance(type_, t.Unknown):
         return None
     return s.let(plain_call(func, args, kwargs), type_, name, origin)

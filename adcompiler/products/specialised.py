@@ -114,7 +114,7 @@ def specialise(
     for param, type_ in zip(function.params, types, strict=True):
         var = Var(param.var.name)
         unit.set_type(var, type_, True)
-        s.comes_from(var, function.origin, [])
+        s.joins.comes_from(var, function.origin, [])
         params.append(var)
         env[param.var] = var
         if isinstance(type_, t.Static):

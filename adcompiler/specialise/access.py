@@ -20,11 +20,12 @@ from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.calls.operator_methods import call_operator, has_text
 from adcompiler.specialise.calls.sparse_matrices import refuse_part
 from adcompiler.specialise.global_state import note_held
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.objects import (
     attribute_of_instance, call_raw, class_data, dict_owner, field_of, find_raw, live_class,
     namedtuple_attribute, super_attribute,
 )
-from adcompiler.specialise.result_types import ResultTypes, cut_out
+from adcompiler.specialise.result_types import cut_out
 from adcompiler.specialise.unknowns import following
 from adcompiler.typed.tables import Path
 from adcompiler.typed.values import (
@@ -55,8 +56,12 @@ def holder_of(owner: Any, name: str) -> Any:
     return owner if isinstance(owner, FunctionType) and name in vars(owner) else None
 
 
-class Access(ResultTypes):
+class Access:
     """The part of the specialiser that writes how values are reached."""
+
+    def __init__(self, s: Operations) -> None:
+        self.s = s
+        self.unit = s.unit
 
     # -- names ---------------------------------------------------------------------------------
 
@@ -64,7 +69,7 @@ class Access(ResultTypes):
         """Look up a free name: compile-time values become constants, data is read when run."""
         where, value = scope.lookup(name)
         if where == "missing":
-            return self.raise_if_reached(
+            return self.s.raise_if_reached(
                 NameError, f"name `{name}` is not defined",
                 "define it before the derivative is first called", "undefined-names", origin,
             )
@@ -85,7 +90,7 @@ class Access(ResultTypes):
             return self.unit.relied.static(value, path)
         foreign = foreign_array(type_)
         if foreign is not None:
-            return self.reject(
+            return self.s.reject(
                 origin,
                 f"`{name}` is a {foreign.__name__}, whose operators are not those of arrays",
                 "use a plain array: np.asarray(matrix), masked.filled(0.0), np.where(mask, ...)",
@@ -102,34 +107,34 @@ class Access(ResultTypes):
             if var is None:
                 var = self.unit.relied.captured[name] = Var(name)
                 self.unit.set_type(var, type_, True)
-            return var if self.heap is None else self.heap.working_copy(
+            return var if self.s.heap is None else self.s.heap.working_copy(
                 ("captured", name), var, origin)
         if where == "cell":
             owner = self.unit.relied.static(scope.function, scope.path)
             index = scope.function.__code__.co_freevars.index(name)
             read = Call(Const(cell_value), (owner, Const(index)))
-            if self.heap is not None and is_mutable(type_):
+            if self.s.heap is not None and is_mutable(type_):
                 cell = (scope.function.__closure__ or ())[index]
-                return self.heap.cell_value(cell, read, type_, name, origin)
-            return self.let(read, type_, name, origin, False)
+                return self.s.heap.cell_value(cell, read, type_, name, origin)
+            return self.s.let(read, type_, name, origin, False)
         module = scope.module
-        held = self.heap if is_mutable(type_) else None
+        held = self.s.heap if is_mutable(type_) else None
         if held is not None:
-            note_held(self, scope.function.__globals__, name, origin)
+            note_held(self.s, scope.function.__globals__, name, origin)
         if not module:
             owner = self.unit.relied.static(scope.function, scope.path)
             if held is not None:
                 var = held.value_of_names(
                     owner, scope.function.__globals__, name, type_, origin)
             else:
-                names = self.let(Attribute(owner, "__globals__"), t.UNKNOWN, "names", origin)
-                var = self.let(Item(names, Const(name)), type_, name, origin)
+                names = self.s.let(Attribute(owner, "__globals__"), t.UNKNOWN, "names", origin)
+                var = self.s.let(Item(names, Const(name)), type_, name, origin)
         elif held is not None:
             var = held.global_value(Global(module, name), type_, name, origin)
         else:
-            var = self.let(Global(module, name), type_, name, origin)
-        originals = {} if self.heap is None else {
-            copy: original for original, (copy, _) in self.heap.working.items()}
+            var = self.s.let(Global(module, name), type_, name, origin)
+        originals = {} if self.s.heap is None else {
+            copy: original for original, (copy, _) in self.s.heap.working.items()}
         self.unit.globals.reads[originals.get(var, var)] = key
         self.know_contents(var, value, path)
         return var
@@ -148,10 +153,10 @@ class Access(ResultTypes):
     def item(self, obj: Atom, index: Atom, origin: Origin, name: str = "item") -> Atom:
         """Write ``obj[index]``."""
         if self.unit.type(obj) == t.NONE_TYPE:
-            return self.raise_if_reached(
+            return self.s.raise_if_reached(
                 TypeError, "'NoneType' object is not subscriptable", "what is None has no items",
                 "undefined-names", origin)
-        owner = dict_owner(self, obj)
+        owner = dict_owner(self.s, obj)
         if owner is not None and isinstance(index, Const) and isinstance(index.value, str) and (
             isinstance(held := self.unit.type(owner), t.Object)
             and held.field(index.value) is not None
@@ -165,7 +170,7 @@ class Access(ResultTypes):
                 return picked
         type_ = self.unit.type(obj)
         if isinstance(type_, t.Object) or (isinstance(type_, t.Tuple) and type_.cls is not tuple):
-            made = call_operator(self, operator.getitem, [obj, index], origin, name)
+            made = call_operator(self.s, operator.getitem, [obj, index], origin, name)
             if made is not None:
                 return made
         rhs = self.unit.definition(obj)
@@ -173,7 +178,7 @@ class Access(ResultTypes):
             self.unit.type(rhs.obj), t.Array
         ):
             ravel = self.attribute(rhs.obj, "ravel", origin)
-            return self.item(self.call(ravel, [], {}, origin, "elements"), index, origin, name)
+            return self.item(self.s.call(ravel, [], {}, origin, "elements"), index, origin, name)
         if isinstance(obj, Var) and isinstance(index, Const) and not isinstance(type_, t.Object):
             part = self.unit.part(obj, index.value)
             if part is not None:
@@ -187,13 +192,13 @@ class Access(ResultTypes):
             try:
                 return Const(obj.value[index.value])
             except Exception:
-                return self.let(Item(obj, index), t.UNKNOWN, name, origin)
+                return self.s.let(Item(obj, index), t.UNKNOWN, name, origin)
         is_one = isinstance(self.unit.type(index), t.Scalar)  # a part of a list is a list
         held = self.unit.contents.get(obj, type_) if is_one else type_
-        found = self.type_of_item(held, index)
+        found = self.s.types.of_item(held, index)
         if isinstance(found, t.Static):
             return Const(found.value)
-        return self.let(Item(obj, index), found, name, origin)
+        return self.s.let(Item(obj, index), found, name, origin)
 
     def pick(
         self, obj: Atom, elements: tuple[Atom, ...], key: Any, origin: Origin, name: str
@@ -203,7 +208,7 @@ class Access(ResultTypes):
             return elements[key]
         if isinstance(key, slice) and (part := cut_out(elements, key)) is not None:
             kind = "list" if isinstance(self.unit.type(obj), t.List) else "tuple"
-            return self.pack(kind, part, name, origin)
+            return self.s.pack(kind, part, name, origin)
         return None
 
     # -- attributes ----------------------------------------------------------------------------
@@ -218,8 +223,8 @@ class Access(ResultTypes):
             case t.Array(dtype, ndim):
                 if name == "ndim":
                     return Const(ndim)
-                if name in ADDRESSES and self.heap is not None:
-                    return self.reject(
+                if name in ADDRESSES and self.s.heap is not None:
+                    return self.s.reject(
                         origin, f"`.{name}` gives away where an array lies in memory; what is "
                         "written there is not seen", "give the function the array itself, or make "
                         "it an ExternalFunction", "unknown-calls",
@@ -228,7 +233,7 @@ class Access(ResultTypes):
                     return Const(np.dtype(dtype))
                 return self.array_attribute(obj, type_, name, origin, hint)
             case t.Scalar() if not type_.exact:
-                return self.let(Attribute(obj, name), self.type_of_call(
+                return self.s.let(Attribute(obj, name), self.s.types.of_call(
                     lambda value: data_attribute(value, name), [obj], {}), hint, origin)
             case t.Scalar(_, dtype):
                 if dtype is not None and name in ("ndim", "shape", "size", "dtype"):
@@ -243,10 +248,10 @@ class Access(ResultTypes):
                     not isinstance(type_, t.Tuple) or find_raw(type_.cls, name) == find_raw(
                         tuple, name)
                 ):
-                    return self.let(
+                    return self.s.let(
                         Attribute(obj, name), t.Method(getattr(cls, name)), hint, origin)
             case t.Tuple(_, cls) if cls is not tuple:
-                made = namedtuple_attribute(self, obj, cls, name, origin, hint)
+                made = namedtuple_attribute(self.s, obj, cls, name, origin, hint)
                 if made is not None:
                     return made
             case t.Object(cls, _):
@@ -255,10 +260,10 @@ class Access(ResultTypes):
                 bounds = {"start": cut.lower, "stop": cut.upper, "step": cut.step}
                 if name in bounds:
                     return bounds[name]
-        inherited = super_attribute(self, obj, name, origin, hint)
+        inherited = super_attribute(self.s, obj, name, origin, hint)
         if inherited is not None:
             return inherited
-        return self.let(Attribute(obj, name), t.UNKNOWN, hint, origin)
+        return self.s.let(Attribute(obj, name), t.UNKNOWN, hint, origin)
 
     def static_attribute(self, obj: Const, name: str, origin: Origin, hint: str) -> Atom:
         """Write an attribute of a value that is known when compiling."""
@@ -267,7 +272,7 @@ class Access(ResultTypes):
         try:
             value = getattr(obj.value, name)
         except Exception as error:
-            return self.reject(
+            return self.s.reject(
                 origin, f"{type(error).__name__}: {error}", "use a name that exists",
                 "undefined-names",
             )
@@ -279,23 +284,23 @@ class Access(ResultTypes):
             return self.unit.relied.static(value, None if path is None else (*path, ("attr", name)))
         folded = isinstance(obj.value, (np.dtype, type(None), int, float, str))
         if folded or (isinstance(value, str) and name.startswith("__")):
-            return Const(value) if isinstance(type_, (t.Text, t.Scalar)) else self.let(
+            return Const(value) if isinstance(type_, (t.Text, t.Scalar)) else self.s.let(
                 Attribute(obj, name), type_, hint, origin)
         if path is not None:
             self.unit.relied.facts[*path, ("attr", name)] = value
         module = getattr(obj.value, "__name__", None) if hasattr(obj.value, "__spec__") else None
-        if module is not None and self.heap is not None and is_mutable(type_):
-            note_held(self, vars(obj.value), name, origin)
-            return self.heap.global_value(Global(str(module), name), type_, hint, origin)
+        if module is not None and self.s.heap is not None and is_mutable(type_):
+            note_held(self.s, vars(obj.value), name, origin)
+            return self.s.heap.global_value(Global(str(module), name), type_, hint, origin)
         if module is not None:
-            var = self.let(Global(str(module), name), type_, hint, origin)
+            var = self.s.let(Global(str(module), name), type_, hint, origin)
             self.unit.globals.reads[var] = (id(vars(obj.value)), name)
             return var
         owner = holder_of(obj.value, name)
-        if owner is not None and self.heap is not None and is_mutable(type_):
-            holder = obj if owner is obj.value else live_class(self, owner)
-            return self.heap.attribute_value(holder, name, type_, hint, origin)
-        return self.let(Attribute(obj, name), type_, hint, origin)
+        if owner is not None and self.s.heap is not None and is_mutable(type_):
+            holder = obj if owner is obj.value else live_class(self.s, owner)
+            return self.s.heap.attribute_value(holder, name, type_, hint, origin)
+        return self.s.let(Attribute(obj, name), type_, hint, origin)
 
     def array_attribute(
         self, obj: Atom, type_: t.Array | t.Scalar, name: str, origin: Origin, hint: str
@@ -306,23 +311,23 @@ class Access(ResultTypes):
             PYTHON_NUMBERS[type_.kind] if type_.dtype is None else np.dtype(type_.dtype).type)
         descriptor = getattr(owner, name, None)
         if descriptor is None:
-            return self.reject(
+            return self.s.reject(
                 origin, f"{'numbers' if python_number else 'arrays'} have no attribute `{name}`",
                 "use an attribute that exists", "undefined-names",
             )
         if callable(descriptor):
-            return self.let(Attribute(obj, name), t.Method(descriptor), hint, origin)
+            return self.s.let(Attribute(obj, name), t.Method(descriptor), hint, origin)
         found = try_types(lambda value: getattr(value, name), lambda n: ((stand_in(type_, n),), {}))
         if name == "flat":
             found = t.UNKNOWN
-        return self.let(Attribute(obj, name), found, hint, origin)
+        return self.s.let(Attribute(obj, name), found, hint, origin)
 
     def object_attribute(
         self, obj: Atom, type_: t.Object, name: str, origin: Origin, hint: str
     ) -> Atom:
         """Write an attribute of an instance: a field, a property, a class attribute or a method."""
-        known = attribute_of_instance(self, obj, type_.cls, name, origin, hint) or field_of(
-            self, obj, name
+        known = attribute_of_instance(self.s, obj, type_.cls, name, origin, hint) or field_of(
+            self.s, obj, name
         )
         if known is not None:
             return known
@@ -330,41 +335,41 @@ class Access(ResultTypes):
         if field is not None:
             if isinstance(field, t.Static):
                 return Const(field.value)
-            return self.let(Attribute(obj, name), field, hint, origin)
+            return self.s.let(Attribute(obj, name), field, hint, origin)
         found = find_raw(type_.cls, name)
         raw = MISSING if found is None else found[1]
         if found is not None and is_record_class(type_.cls) and not hasattr(type(raw), "__get__"):
-            return class_data(self, type_.cls, name, origin, hint)
+            return class_data(self.s, type_.cls, name, origin, hint)
         if found is not None and is_record_class(type_.cls):  # without asking the descriptor
             is_method = callable(raw) or isinstance(
                 raw, (staticmethod, classmethod, singledispatchmethod))
-            return self.let(
+            return self.s.let(
                 Attribute(obj, name), t.Method(raw) if is_method else t.UNKNOWN, hint, origin
             )
         static = getattr(type_.cls, name, MISSING)
         if isinstance(static, property) and static.fget is not None:
             path = (("live", type_.cls), ("attr", name), ("attr", "fget"))
-            return self.call(self.unit.relied.static(static.fget, path), [obj], {}, origin, hint)
+            return self.s.call(self.unit.relied.static(static.fget, path), [obj], {}, origin, hint)
         computed = hasattr(type(static), "__set__")  # as `ndim` of a subclass of arrays
         if static is not MISSING and not callable(static) and not computed and isinstance(
             type_of(static), t.Static
         ):
             return self.unit.relied.static(static, (("live", type_.cls), ("attr", name)))
         if callable(static):
-            return self.let(Attribute(obj, name), t.Method(static), hint, origin)
+            return self.s.let(Attribute(obj, name), t.Method(static), hint, origin)
         made_up = find_raw(type_.cls, "__getattr__")
         absent = static is MISSING and found is None and len(type_.fields) < MAX_FIELDS
         if absent and made_up is not None and has_text(made_up[1]):
             return call_raw(
-                self, obj, type_.cls, "__getattr__", made_up, [Const(name)], {}, origin, hint)
-        if absent and refuse_part(self, type_, name, origin):
+                self.s, obj, type_.cls, "__getattr__", made_up, [Const(name)], {}, origin, hint)
+        if absent and refuse_part(self.s, type_, name, origin):
             return UNDEF
         if absent and not (
             hasattr(type_.cls, "__getattr__") or issubclass(type_.cls, np.ndarray)
         ):
-            self.report(following(self.unit, name, origin.finding(
+            self.s.report(following(self.unit, name, origin.finding(
                 f"this {type_.cls.__name__} has no attribute `{name}`",
                 "use an attribute that exists", "undefined-names",
             )))
             return UNDEF
-        return self.let(Attribute(obj, name), t.UNKNOWN, hint, origin)
+        return self.s.let(Attribute(obj, name), t.UNKNOWN, hint, origin)

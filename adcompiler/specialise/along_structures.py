@@ -14,6 +14,7 @@ from adcompiler.ir.nodes import Atom, Attribute, Const, Loop, Var
 from adcompiler.ir.visit import walk
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.storage.settling import Settling
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 MOST_NODES = 64
@@ -55,7 +56,7 @@ def builds_structure(
 
 
 def runs_along(
-    s: Writer, node: Loop, inits: list[Atom], env: Env, scope: Scope | None
+    s: Operations, node: Loop, inits: list[Atom], env: Env, scope: Scope | None
 ) -> bool:
     """Write the iterations of a ``while`` along instances one after the other; False for others."""
     heap, unit = s.heap, s.unit

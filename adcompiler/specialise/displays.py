@@ -5,23 +5,23 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Sequence
-from typing import Any
 
 from adcompiler.frontend.iterators import merged
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Const, Origin, Pack, Star, unstar
+from adcompiler.ir.nodes import Atom, Const, Origin, Star, unstar
 from adcompiler.specialise.calls.keyword_tables import keywords_of
 from adcompiler.specialise.calls.operator_methods import iterated
 from adcompiler.specialise.generators import consumed
-from adcompiler.specialise.interface import Env
+from adcompiler.specialise.interface import Env, Operations
 from adcompiler.specialise.objects import table_of
-from adcompiler.specialise.result_types import item_type
-from adcompiler.specialise.writer import Writer
-from adcompiler.typed.values import simple
 
 
-class Displays(Writer):
+class Displays:
     """The part of the specialiser that writes tuples, lists, sets and dicts."""
+
+    def __init__(self, s: Operations) -> None:
+        self.s = s
+        self.unit = s.unit
 
     def arguments(
         self, args: tuple[Atom | Star, ...], kwargs: tuple[tuple[str | None, Atom], ...],
@@ -31,28 +31,28 @@ class Displays(Writer):
         values: list[Atom | Star] = []
         for arg in args:
             if isinstance(arg, Star):
-                values.extend(self.starred(self.value(arg.atom, env), origin))
+                values.extend(self.starred(self.s.value(arg.atom, env), origin))
             else:
-                values.append(self.value(arg, env))
+                values.append(self.s.value(arg, env))
         named: dict[str, Atom] = {}
         for key, atom in kwargs:
-            value = self.value(atom, env)
+            value = self.s.value(atom, env)
             if key is not None:
                 self.check_new_keyword(key, named, origin)
                 named[key] = value
                 continue
-            value = table_of(self, value, origin)
+            value = table_of(self.s, value, origin)
             type_ = self.unit.type(value)
             if isinstance(type_, t.Dict) and type_.keys is not None:
                 for entry in type_.keys:
                     self.check_new_keyword(entry, named, origin)
-                    named[str(entry)] = self.item(value, Const(entry), origin, str(entry))
+                    named[str(entry)] = self.s.item(value, Const(entry), origin, str(entry))
                 continue
             found: dict[str, Atom] | None = None
             if isinstance(type_, t.Dict) and func is not None and len(kwargs) == 1:
-                found = keywords_of(self, self.value(func, env), values, named, value, origin)
+                found = keywords_of(self.s, self.s.value(func, env), values, named, value, origin)
             if found is None:
-                self.reject(
+                self.s.reject(
                     origin, "** of a dict whose keys are not known when compiling",
                     "pass the keyword arguments by name, or the dict itself", "star-arguments",
                     value,
@@ -64,14 +64,14 @@ class Displays(Writer):
         """Report what Python takes for no keyword: one given twice, or one that is no text."""
         if not isinstance(key, str) or key in named:
             problem = "is given twice by keyword" if key in named else "is no keyword"
-            self.reject(
+            self.s.reject(
                 origin, f"{key!r} {problem}; Python raises a TypeError", "leave it out",
                 "call-arguments",
             )
 
     def starred(self, value: Atom, origin: Origin) -> list[Atom | Star]:
         """Return what ``*value`` stands for: its elements if their number is known."""
-        value = iterated(self, consumed(self, value, origin), origin)
+        value = iterated(self.s, consumed(self.s, value, origin), origin)
         elements = self.unit.elements(value)
         if elements is not None:
             return list(elements)
@@ -80,7 +80,7 @@ class Displays(Writer):
         if isinstance(type_, t.Tuple):
             length = len(type_.items)
         if length is not None:
-            return [self.item(value, Const(i), origin, "part") for i in range(length)]
+            return [self.s.item(value, Const(i), origin, "part") for i in range(length)]
         return [Star(value)]
 
     def display(
@@ -93,9 +93,9 @@ class Displays(Writer):
         values: list[Atom | Star] = []
         for item in items:
             if isinstance(item, Star):
-                values.append(Star(self.value(item.atom, env)))
+                values.append(Star(self.s.value(item.atom, env)))
             else:
-                values.append(self.value(item, env))
+                values.append(self.s.value(item, env))
         return self.sequence_display(kind, values, name, origin)
 
     def dict_display(
@@ -106,25 +106,25 @@ class Displays(Writer):
         entries: list[tuple[Atom, Atom]] = []
         total: Atom | None = None
         for key, item in zip(keys, items, strict=True):
-            value = self.value(unstar(item), env)
+            value = self.s.value(unstar(item), env)
             if key is not None:
-                entries.append((self.value(key, env), value))
+                entries.append((self.s.value(key, env), value))
                 continue
-            value = table_of(self, value, origin)
+            value = table_of(self.s, value, origin)
             type_ = self.unit.type(value)
             if isinstance(type_, t.Dict) and type_.keys is not None:
                 entries += [
-                    (Const(k), self.item(value, Const(k), origin, str(k))) for k in type_.keys]
+                    (Const(k), self.s.item(value, Const(k), origin, str(k))) for k in type_.keys]
             elif isinstance(type_, t.Dict):
                 total = self.merged(self.merged(total, entries, origin), value, origin)
                 entries = []
             else:
-                return self.reject(
+                return self.s.reject(
                     origin, "** of a dict whose keys are not known when compiling",
                     "write the entries out", "star-arguments", value,
                 )
         if total is None:
-            return self.pack_dict(entries, origin, name)
+            return self.s.pack_dict(entries, origin, name)
         return self.merged(total, entries, origin)
 
     def merged(
@@ -134,10 +134,10 @@ class Displays(Writer):
         if isinstance(other, list):
             if total is not None and not other:
                 return total
-            other = self.pack_dict(other, origin, "entries")
+            other = self.s.pack_dict(other, origin, "entries")
         if total is None:
             return other
-        return self.call(Const(merged), [total, other], {}, origin, "table")
+        return self.s.call(Const(merged), [total, other], {}, origin, "table")
 
     def sequence_display(
         self, kind: str, items: Sequence[Atom | Star], name: str, origin: Origin
@@ -153,7 +153,7 @@ class Displays(Writer):
         known = [v.value for v in values if isinstance(v, Const)]
         if kind == "set" and len(known) == len(values):
             return Const(frozenset(known))
-        return self.pack(kind, tuple(values), name, origin)
+        return self.s.pack(kind, tuple(values), name, origin)
 
     def concatenated(
         self, kind: str, values: list[Atom | Star], name: str, origin: Origin
@@ -162,45 +162,9 @@ class Displays(Writer):
         total: Atom | None = None
         for starred, group in itertools.groupby(values, lambda v: isinstance(v, Star)):
             for part in ([unstar(v)] for v in group) if starred else [list(map(unstar, group))]:
-                items = self.call(Const(list), part, {}, origin, "items") if starred else (
-                    self.pack("list", tuple(part), "items", origin))
-                total = items if total is None else self.call(
+                items = self.s.call(Const(list), part, {}, origin, "items") if starred else (
+                    self.s.pack("list", tuple(part), "items", origin))
+                total = items if total is None else self.s.call(
                     Const(operator.add), [total, items], {}, origin, name)
         assert total is not None
-        return total if kind == "list" else self.call(Const(tuple), [total], {}, origin, name)
-
-    def pack_dict(self, entries: list[tuple[Atom, Atom]], origin: Origin, name: str) -> Atom:
-        """Write a dict of ``(key, value)`` atoms; later entries win, as in Python."""
-        if not all(isinstance(key, Const) for key, _ in entries):
-            rhs = Pack("dict", tuple(v for _, v in entries), tuple(k for k, _ in entries))
-            item: t.Type = t.BOTTOM
-            for _, value in entries:
-                item = t.join(item, self.unit.type(value))
-            return self.let(rhs, t.Dict(None, (item,)), name, origin)
-        table: dict[Any, tuple[Atom, Atom]] = {}
-        for key, value in entries:
-            assert isinstance(key, Const)
-            table[key.value] = (key, value)
-        rhs = Pack("dict", tuple(v for _, v in table.values()), tuple(k for k, _ in table.values()))
-        types = tuple(self.unit.type(v) for _, v in table.values())
-        return self.let(rhs, t.Dict(tuple(table), types), name, origin)
-
-    def pack(
-        self, kind: str, values: tuple[Atom | Star, ...], name: str, origin: Origin,
-        cls: type = tuple,
-    ) -> Atom:
-        """Write a tuple, list or set of ``values``."""
-        literals = [v.value for v in values if isinstance(v, Const) and simple(v.value)]
-        if kind == "tuple" and values and len(literals) == len(values):
-            return Const(tuple(literals))
-        types = [self.unit.type(unstar(v)) for v in values]
-        known = not any(isinstance(v, Star) for v in values)
-        type_: t.Type = t.UNKNOWN
-        if kind == "tuple" and known:
-            type_ = t.Tuple(tuple(types), cls)
-        elif kind == "list":
-            item: t.Type = t.BOTTOM
-            for v, vt in zip(values, types, strict=True):
-                item = t.join(item, item_type(vt) if isinstance(v, Star) else vt)
-            type_ = t.List(t.UNKNOWN if isinstance(item, t.Static) else item)
-        return self.let(Pack(kind, values), type_, name, origin)
+        return total if kind == "list" else self.s.call(Const(tuple), [total], {}, origin, name)

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from adcompiler.frontend.scope import Scope
-from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Block, Origin, Star, Try, Var
+from adcompiler.ir.nodes import Atom, Block, Origin, Star, Var
+from adcompiler.specialise.writer import Writer
 
 Env = dict[Var, Atom]
 """The specialised atom of each variable of the code that is being specialised."""
 
 
-class Interface(ABC):
-    """Methods that are defined in ``Specialiser`` and the classes it is put together from."""
+class Operations(Writer, ABC):
+    """Writes what programs do with specialised values; what each of these does may be a call."""
 
     @abstractmethod
     def block(
         self, block: Block, env: Env, scope: Scope | None, carried: bool = False
     ) -> tuple[Atom, ...] | None:
         """Write the statements of ``block``; return what it yields, None if it always raises."""
-
-    @abstractmethod
-    def attempt(self, node: Try, env: Env, scope: Scope | None) -> bool:
-        """Write a ``try``; return False if control never passes it."""
 
     @abstractmethod
     def written_either(
@@ -60,34 +56,13 @@ class Interface(ABC):
         """Write ``obj.name``."""
 
     @abstractmethod
-    def pack(
-        self, kind: str, values: tuple[Atom | Star, ...], name: str, origin: Origin,
-        cls: type = tuple,
-    ) -> Atom:
-        """Write a tuple, list or set of ``values``."""
-
-    @abstractmethod
     def sequence_display(
         self, kind: str, items: Sequence[Atom | Star], name: str, origin: Origin
     ) -> Atom:
         """Write a tuple, list or set display of values that are specialised already."""
 
     @abstractmethod
-    def pack_dict(self, entries: list[tuple[Atom, Atom]], origin: Origin, name: str) -> Atom:
-        """Write a dict of ``(key, value)`` atoms; later entries win, as in Python."""
-
-    @abstractmethod
     def call(
         self, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom:
         """Write a call; functions whose source is read are opened or compiled on their own."""
-
-    @abstractmethod
-    def type_of_call(
-        self, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom]
-    ) -> t.Type:
-        """Return the type of a pure function's result, by calling it on stand-ins."""
-
-    @abstractmethod
-    def stand_in(self, atom: Atom, n: int) -> Any:
-        """Return a stand-in for the value of ``atom``: itself if it is known."""

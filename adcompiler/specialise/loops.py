@@ -14,8 +14,8 @@ from adcompiler.ir.visit import used, walk
 from adcompiler.specialise.along_structures import builds_structure, runs_along
 from adcompiler.specialise.calls.own_iterators import run_over
 from adcompiler.specialise.generators import consumed
-from adcompiler.specialise.interface import Env
-from adcompiler.specialise.iterables import Build
+from adcompiler.specialise.interface import Env, Operations
+from adcompiler.specialise.iterables import Build, Iterables, has_values, opened_parts
 from adcompiler.specialise.storage.carried import Carried
 from adcompiler.specialise.storage.guesses import Iteration
 from adcompiler.specialise.unrolling import (
@@ -37,20 +37,27 @@ def raises(node: Loop) -> bool:
     return any(isinstance(statement, Raise) for statement in walk(node.body))
 
 
-class Loops(Unrolling):
+class Loops:
     """The part of the specialiser that writes loops."""
+
+    def __init__(self, s: Operations) -> None:
+        self.s = s
+        self.unit = s.unit
+        self.unrolling = Unrolling(s)
+        self.written = 1  # how often loops around, written out, write what is inside
+        self.few = False  # whether the loop being written may be written out
 
     def loop(self, node: Loop, env: Env, scope: Scope | None) -> None:
         """Write a loop, with the types of carried values widened until they are stable."""
         whole, inside = not (node.stops or raises(node)), used(node.body)
         read = [env[atom] for atom in inside if atom in env]
         iterables = [
-            consumed(self, run_over(
-                self, self.value(atom, env), node.origin, whole and atom not in inside, read,
+            consumed(self.s, run_over(
+                self.s, self.s.value(atom, env), node.origin, whole and atom not in inside, read,
             ), node.origin, False, whole)
             for atom in node.iterables
         ]
-        if self.unrolled(node, iterables, env, scope):
+        if self.unrolling.unrolled(node, iterables, env, scope):
             return
         numbers = None if node.stops else known_numbers(self.unit, iterables)
         rows: list[Callable[[], Atom]] | None = None
@@ -59,10 +66,10 @@ class Loops(Unrolling):
         if rows and self.written > 1 and self.with_rows(node, iterables, rows, env, scope):
             return
         if rows is None and not node.stops:
-            rows = self.rows_known(iterables, node.origin)
-        inits = [self.carried_value(atom, env) for atom in node.inits]
+            rows = self.unrolling.rows_known(iterables, node.origin)
+        inits = [self.s.carried_value(atom, env) for atom in node.inits]
         if node.condition is not None and (
-            self.never_runs(node, inits, env, scope) or runs_along(self, node, inits, env, scope)
+            self.never_runs(node, inits, env, scope) or runs_along(self.s, node, inits, env, scope)
         ):
             return
         before = len(self.unit.findings)
@@ -87,15 +94,15 @@ class Loops(Unrolling):
         inside = walk(node.condition or Block(()))
         if not any(isinstance(statement, Region) for statement in inside):
             return False
-        heap, unit = self.heap, self.unit
+        heap, unit = self.s.heap, self.unit
         before = None if heap is None else (heap.state.copy(), dict(heap.references))
         findings = len(unit.findings)
-        with self.writing_to([]) as out:
+        with self.s.writing_to([]) as out:
             inner = {**env, **dict(zip(node.params, inits, strict=True))}
-            test = self.block(node.condition or Block(()), inner, scope)
-            known = None if test is None else self.truth(test[0], node.origin)
+            test = self.s.block(node.condition or Block(()), inner, scope)
+            known = None if test is None else self.s.truth(test[0], node.origin)
         if isinstance(known, Const) and not known.value and len(unit.findings) == findings:
-            self.out.extend(out)
+            self.s.out.extend(out)
             env.update(zip(node.results, inits, strict=True))
             return True
         del unit.findings[findings:]
@@ -120,11 +127,11 @@ class Loops(Unrolling):
         """
         if self.written * len(rows) > UNROLLED_TUPLE:
             return False
-        heap, before = self.heap, None if self.heap is None else self.heap.state
+        heap, before = self.s.heap, None if self.s.heap is None else self.s.heap.state
         if heap is not None and before is not None:
             heap.state = before.copy()
         self.written *= len(rows)
-        found = self.written_out(node, iterables[0], env, scope, rows)
+        found = self.unrolling.written_out(node, iterables[0], env, scope, rows)
         self.written //= len(rows)
         if not found and heap is not None and before is not None:
             heap.state = before
@@ -136,17 +143,16 @@ class Loops(Unrolling):
     ) -> bool:
         """Write a loop; False where values of a dict have to be read ``by_key``, as it writes them.
         """
-        flat: list[Atom] = []
-        item_types: list[t.Type] = []
-        outer, self.by_key = self.by_key, by_key
-        build = self.flatten(iterables[0], flat, item_types, node.origin) if iterables else None
-        self.by_key = outer
+        sequences = Iterables(self.s, node.origin, by_key)
+        build = sequences.flatten(iterables[0]) if iterables else None
+        flat, item_types = sequences.flat, sequences.types
         self.check_end(node, flat)
         types = [self.unit.type(init) for init in inits]
         known = node, tuple(self.unit.calls.sites), tuple(types), tuple(item_types)
         types = self.unit.loops.types.get(known, types) if self.unit.loops.trial else types
-        over = [v for v in self.opened_parts(iterables) if not (by_key and self.has_values(v))]
-        carried = Carried(self, node, inits, flat, over, env)
+        opened = opened_parts(self.s, iterables)
+        over = [v for v in opened if not (by_key and has_values(self.unit, v))]
+        carried = Carried(self.s, node, inits, flat, over, env)
         found = self.iterations(node, inits, types, item_types, build, env, scope, carried, by_key)
         if found is None:
             return False
@@ -182,8 +188,8 @@ class Loops(Unrolling):
                 (known_numbers(self.unit, carried.flat)
                  and (becomes_array(types, attempt.yields or (), self.unit)
                       or reads_mixed(self.unit, attempt.out)))
-                or keeps_functions(self, types, attempt)
-                or builds_structure(self, types, attempt.params, attempt.yields or (), carried)
+                or keeps_functions(self.s, types, attempt)
+                or builds_structure(self.s, types, attempt.params, attempt.yields or (), carried)
             ):
                 loops.unsettled, loops.trial = unsettled, loops.trial - 1
                 raise WrittenOut
@@ -209,7 +215,7 @@ class Loops(Unrolling):
                 carried.bind_what_was_seen()
                 break
         else:
-            self.reject(
+            self.s.reject(
                 node.origin, "what shares storage with what in this loop is not known",
                 "use copies, or one name for one array", "aliases",
             )
@@ -250,16 +256,16 @@ class Loops(Unrolling):
         inits = carried.inits()
         flags = {i for i, param in kept.items() if param in self.unit.if_bound}
         inits = [
-            self.flagged(atom) if i in flags
-            else self.unflagged(atom, kept[i], self.out, node.origin) if i in kept
-            else self.flagged(atom, False) for i, atom in enumerate(inits)
+            self.s.joins.flagged(atom) if i in flags
+            else self.s.joins.unflagged(atom, kept[i], self.s.out, node.origin) if i in kept
+            else self.s.joins.flagged(atom, False) for i, atom in enumerate(inits)
         ]
         yields = tuple(
-            self.flagged(atom) if i in flags
-            else self.unflagged(atom, kept[i], attempt.out, node.origin) if i in kept
-            else self.flagged(atom, False) for i, atom in enumerate(yields)
+            self.s.joins.flagged(atom) if i in flags
+            else self.s.joins.unflagged(atom, kept[i], attempt.out, node.origin) if i in kept
+            else self.s.joins.flagged(atom, False) for i, atom in enumerate(yields)
         )
-        self.out.append(Loop(
+        self.s.out.append(Loop(
             items, tuple(flat), attempt.condition,
             (*kept.values(), *stores.params), (*(inits[i] for i in kept), *stores.inits),
             Block(
@@ -283,7 +289,7 @@ class Loops(Unrolling):
         )
         leaves = node.stops or raises(node)
         if flat and endless and not leaves:
-            self.reject(
+            self.s.reject(
                 node.origin, "an iterator without end, all of which is asked for",
                 "leave a loop over it by `break`, or zip it with a sequence", "iterators",
             )
@@ -311,36 +317,36 @@ class Loops(Unrolling):
         for item, type_ in zip(items, item_types, strict=True):
             self.unit.types[item] = type_
         for item, sequence in zip(items, carried.flat, strict=False):
-            self.comes_from(item, node.origin, [sequence])
+            self.s.joins.comes_from(item, node.origin, [sequence])
             self.unit.enter_item(item, sequence)
         if len(items) > 1:
             self.unit.naming.anonymous.update(items)
         params: list[Atom] = []
         for i, (param, init, type_) in enumerate(zip(node.params, inits, types, strict=True)):
             if isinstance(type_, t.Static):
-                flag = self.bound_flag(param, (init, Const(type_.value)))
+                flag = self.s.joins.bound_flag(param, (init, Const(type_.value)))
                 known = isinstance(init, Const) and init is not UNDEF
                 params.append(flag or (init if known else Const(type_.value)))
             elif (isinstance(type_, t.FunctionType) and init is not UNDEF) or i in carried.same:
                 params.append(init)
             else:
-                unsure = self.is_unsure(init)
-                params.append(self.joined(param, type_, unsure, node.origin, (init,)))
+                unsure = self.s.joins.is_unsure(init)
+                params.append(self.s.joins.joined(param, type_, unsure, node.origin, (init,)))
         carried.guess_shapes(params)
         carried.enter(params, items)
         inner.update(zip(node.params, params, strict=True))
-        self.at = node.origin
+        self.s.at = node.origin
         condition = None
         if node.condition is not None:
-            with self.writing_to([]) as test_out:
-                test = self.block(node.condition, inner, scope)
+            with self.s.writing_to([]) as test_out:
+                test = self.s.block(node.condition, inner, scope)
             condition = Block(tuple(test_out), test or (), test is None)
             carried.check_condition(node)
-        with self.writing_to([]) as out:
+        with self.s.writing_to([]) as out:
             if build is not None and node.items:
                 parts = carried.items(items, node.origin)
-                inner[node.items[0]] = build(self, iter(parts), node.origin)
-            yields = self.block(node.body, inner, scope, True)
+                inner[node.items[0]] = build(self.s, iter(parts), node.origin)
+            yields = self.s.block(node.body, inner, scope, True)
         return Iteration(items, params, condition, out, yields)
 
     @staticmethod
@@ -363,14 +369,14 @@ class Loops(Unrolling):
                 results.append(param)
             elif param is init:
                 results.append(init)
-            elif (flag := self.bound_flag(result, (param,))) is not None:
+            elif (flag := self.s.joins.bound_flag(result, (param,))) is not None:
                 results.append(flag)
             else:
-                unsure = self.is_unsure(param) or (
-                    yields is not None and self.is_unsure(yields[index])
+                unsure = self.s.joins.is_unsure(param) or (
+                    yields is not None and self.s.joins.is_unsure(yields[index])
                 )
                 arms = (init,) if yields is None else (init, yields[index])
-                results.append(self.joined(result, type_, unsure, node.origin, arms))
+                results.append(self.s.joins.joined(result, type_, unsure, node.origin, arms))
                 if param in self.unit.arms:
                     self.unit.arms[param] = arms
         collects = []
@@ -379,6 +385,6 @@ class Loops(Unrolling):
             item = t.BOTTOM if yields is None else self.unit.type(yields[len(node.params) + index])
             self.unit.types[var] = t.List(item)
             if yields is not None:
-                self.comes_from(var, node.origin, [yields[len(node.params) + index]])
+                self.s.joins.comes_from(var, node.origin, [yields[len(node.params) + index]])
             collects.append(var)
         return results, tuple(collects)

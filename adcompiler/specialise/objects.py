@@ -25,6 +25,7 @@ from adcompiler.runtime.tables import is_table
 from adcompiler.specialise.calls.single_dispatch import call_registered
 from adcompiler.specialise.calls.tables import refuse_change
 from adcompiler.specialise.interface import Env
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.tables import Path
 from adcompiler.typed.values import MAX_FIELDS, type_of
@@ -77,7 +78,7 @@ def class_data(s: Writer, cls: type, name: str, origin: Origin, hint: str) -> At
 
 
 def call_raw(
-    s: Writer, obj: Atom, cls: type, name: str, found: tuple[type, Any],
+    s: Operations, obj: Atom, cls: type, name: str, found: tuple[type, Any],
     args: list[Any], kwargs: dict[str, Atom], origin: Origin, hint: str
 ) -> Atom:
     """Write the call of a method of ``obj``, an instance of ``cls``, as found in a namespace."""
@@ -140,7 +141,7 @@ def super_of(s: Writer, obj: Atom) -> tuple[type, Atom, type] | None:
 
 
 def super_attribute(
-    s: Writer, parent: Atom, name: str, origin: Origin, hint: str
+    s: Operations, parent: Atom, name: str, origin: Origin, hint: str
 ) -> Atom | None:
     """Write an attribute of ``super()``; None if ``parent`` is something else."""
     known = super_of(s, parent)
@@ -163,8 +164,8 @@ def super_attribute(
 
 
 def call_super(
-    s: Writer, parent: Atom, name: str, args: list[Atom], kwargs: dict[str, Atom], origin: Origin,
-    hint: str,
+    s: Operations, parent: Atom, name: str, args: list[Atom], kwargs: dict[str, Atom],
+    origin: Origin, hint: str,
 ) -> Atom | None:
     """Write the call of a method of ``super()``; None if ``parent`` is something else."""
     known = super_of(s, parent)
@@ -185,7 +186,7 @@ def call_super(
 
 
 def namedtuple_attribute(
-    s: Writer, obj: Atom, cls: type, name: str, origin: Origin, hint: str
+    s: Operations, obj: Atom, cls: type, name: str, origin: Origin, hint: str
 ) -> Atom | None:
     """Write an attribute of a namedtuple that is no field; None for a method."""
     made = attribute_of_instance(s, obj, cls, name, origin, hint)
@@ -196,7 +197,7 @@ def namedtuple_attribute(
 
 
 def attribute_of_instance(
-    s: Writer, obj: Atom, cls: type, name: str, origin: Origin, hint: str
+    s: Operations, obj: Atom, cls: type, name: str, origin: Origin, hint: str
 ) -> Atom | None:
     """Write an attribute that the class decides, where it goes before what the instance holds."""
     if name == "__class__":
@@ -216,7 +217,7 @@ def attribute_of_instance(
 
 
 def kept_by_instance(
-    s: Writer, obj: Atom, cls: type, name: str, raw: functools.cached_property[Any],
+    s: Operations, obj: Atom, cls: type, name: str, raw: functools.cached_property[Any],
     origin: Origin, hint: str,
 ) -> Atom | None:
     """Write a ``cached_property`` of an instance made here: computed once, and kept by it.
@@ -289,7 +290,7 @@ def held_by(s: Writer, obj: Atom, type_: t.Object, origin: Origin) -> dict[str, 
     }
 
 
-def table_of(s: Writer, atom: Atom, origin: Origin) -> Atom:
+def table_of(s: Operations, atom: Atom, origin: Origin) -> Atom:
     """Return the dict that a ``defaultdict`` or an ``OrderedDict`` is; other values as they are."""
     type_ = s.unit.type(atom)
     of_table = isinstance(type_, t.Object) and issubclass(type_.cls, Table)

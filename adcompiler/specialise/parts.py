@@ -17,6 +17,7 @@ from adcompiler.ir.nodes import Atom, Const, Origin, Statement, Var
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.objects import make_record
 from adcompiler.specialise.storage.state import Reference
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.support.structs import dataclass
 
@@ -39,7 +40,7 @@ class Separated:
 
 
 def separate(
-    s: Writer, value: Var, wanted: Sequence[tuple[Steps, int]], into: Separated, origin: Origin
+    s: Operations, value: Var, wanted: Sequence[tuple[Steps, int]], into: Separated, origin: Origin
 ) -> Atom:
     """Write ``value`` anew around the parts that ``wanted`` leads to; return it.
 
@@ -127,7 +128,7 @@ def key_of_step(type_: t.Type, step: str, name: str) -> Any:
     )
 
 
-def read(s: Writer, value: Var, key: Any, origin: Origin) -> Atom:
+def read(s: Operations, value: Var, key: Any, origin: Origin) -> Atom:
     """Write the reading of a part."""
     type_ = s.unit.type(value)
     if isinstance(type_, t.Object):
@@ -137,7 +138,7 @@ def read(s: Writer, value: Var, key: Any, origin: Origin) -> Atom:
 
 
 def made_of(
-    s: Writer, type_: t.Type, parts: dict[Any, Atom], name: str, origin: Origin
+    s: Operations, type_: t.Type, parts: dict[Any, Atom], name: str, origin: Origin
 ) -> Atom:
     """Write a value of a type anew."""
     match type_:

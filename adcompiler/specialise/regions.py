@@ -23,18 +23,18 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import no_grad, note_value, noted_value, passing_on, stop_gradient
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.folds.table import folds
-from adcompiler.specialise.interface import Env
+from adcompiler.specialise.interface import Env, Operations
+from adcompiler.specialise.joins import same
 from adcompiler.specialise.objects import find_raw
 from adcompiler.specialise.storage.partial_writes import (
     changed_roots, is_all_or_nothing, may_catch_errors_of_ufuncs, may_raise, written_before_raising,
 )
 from adcompiler.specialise.storage.state import State
-from adcompiler.specialise.writer import Writer
 
 Arm = tuple[list[Statement], tuple[Atom, ...] | None]
 
 
-def computes_in_methods(s: Writer, context: Atom) -> bool:
+def computes_in_methods(s: Operations, context: Atom) -> bool:
     """Say whether a context is an instance whose methods a derivative may go through.
 
     What one holds that was made here is known: its methods may do no more than read it.
@@ -67,12 +67,16 @@ def reads_only(method: Any, cls: type) -> bool:
         for one, after in uses)
 
 
-class Regions(Writer):
+class Regions:
     """The part of the specialiser that writes ``with`` and ``try``."""
+
+    def __init__(self, s: Operations) -> None:
+        self.s = s
+        self.unit = s.unit
 
     def context(self, node: With, env: Env, scope: Scope | None) -> bool:
         """Write a ``with``; return False if control never passes it."""
-        context = self.value(node.context, env)
+        context = self.s.value(node.context, env)
         made = self.unit.definition(context)
         maker = made.func.value if isinstance(made, Call) and isinstance(made.func, Const) else None
         if maker is no_grad:
@@ -80,31 +84,31 @@ class Regions(Writer):
         if maker is contextlib.nullcontext and isinstance(made, Call):
             return self.without_context(node, made, env, scope)
         if maker is contextlib.suppress:
-            self.reject(
+            self.s.reject(
                 node.origin, "what is suppressed here is not known when compiling",
                 "write the call itself, or `try` and `except`", "with",
             )
-        elif not REGISTRY.facts(maker).passes_on and computes_in_methods(self, context):
-            self.reject(
+        elif not REGISTRY.facts(maker).passes_on and computes_in_methods(self.s, context):
+            self.s.reject(
                 node.origin, "what the methods of this context compute is not compiled",
                 "call them, or write what they do around the block", "with",
             )
         given = context
         if not REGISTRY.facts(maker).passes_on and maker is not contextlib.suppress:
-            context = self.let(Call(Const(passing_on), (context,)), t.UNKNOWN, "context",
+            context = self.s.let(Call(Const(passing_on), (context,)), t.UNKNOWN, "context",
                                node.origin)
         inner = dict(env)
         target = None
         if node.target is not None:
             target = inner[node.target] = self.bound_here(node.target)
-            self.comes_from(target, node.origin, [given])
+            self.s.joins.comes_from(target, node.origin, [given])
         if maker is not np.errstate:  # a check that fails would enter and leave it once more
             self.unit.assume_equal_shapes = False
-        with self.writing_to([]) as out, self.region_of_heap() as state:
-            yields = self.block(node.body, inner, scope, True)
+        with self.s.writing_to([]) as out, self.s.region_of_heap() as state:
+            yields = self.s.block(node.body, inner, scope, True)
             states = [state()]
         blocks, kept = self.region_results(node, [(out, yields)], env, states)
-        self.out.append(With(context, target, blocks[0], kept, node.origin))
+        self.s.out.append(With(context, target, blocks[0], kept, node.origin))
         return yields is not None
 
     def without_context(
@@ -114,7 +118,7 @@ class Regions(Writer):
         if node.target is not None:
             given = [*map(unstar, made.args), *(atom for _, atom in made.kwargs)]
             env[node.target] = given[0] if given else Const(None)
-        yields = self.block(node.body, env, scope, True)
+        yields = self.s.block(node.body, env, scope, True)
         if yields is not None:
             env.update(zip(node.results, yields, strict=True))
         return yields is not None
@@ -123,18 +127,18 @@ class Regions(Writer):
         """Return a variable for an object of unknown type that a region gives its body."""
         var = Var(like.name)
         self.unit.types[var] = t.UNKNOWN
-        if self.heap is not None:
-            self.heap.levels[var] = self.heap.level + 1
+        if self.s.heap is not None:
+            self.s.heap.levels[var] = self.s.heap.level + 1
         return var
 
     def detached(self, node: With, env: Env, scope: Scope | None) -> bool:
         """Write the body of ``with no_grad()`` in place: what it defines carries no derivative."""
         if node.target is not None:
             env[node.target] = Const(None)
-        start, heap = len(self.out), self.heap
+        start, heap = len(self.s.out), self.s.heap
         before = {} if heap is None else dict(heap.state.latest)
-        yields = self.block(node.body, env, scope, True)
-        made = definitions(Block(tuple(self.out[start:])))
+        yields = self.s.block(node.body, env, scope, True)
+        made = definitions(Block(tuple(self.s.out[start:])))
         self.unit.writes.detached |= made
         if heap is not None:
             for root, value in heap.state.latest.items():
@@ -157,12 +161,12 @@ class Regions(Writer):
         self.unit.assume_equal_shapes = False
         arms: list[Arm] = []
         states: list[State | None] = []
-        catches = catches_all(node, lambda atom: self.value(atom, env))
-        self.caught += catches
-        with self.writing_to([]) as out, self.region_of_heap() as state, self.may_not_run():
-            arms.append((out, self.block(node.body, dict(env), scope, True)))
+        catches = catches_all(node, lambda atom: self.s.value(atom, env))
+        self.s.caught += catches
+        with self.s.writing_to([]) as out, self.s.region_of_heap() as state, self.s.may_not_run():
+            arms.append((out, self.s.block(node.body, dict(env), scope, True)))
             states.append(state())
-        self.caught -= catches
+        self.s.caught -= catches
         if catches:
             self.unit.writes.caught |= definitions(Block(tuple(arms[0][0])))
         if self.needs_no_handler(arms[0], states[0], node, env):
@@ -173,9 +177,9 @@ class Regions(Writer):
             name = None
             if handler.name is not None:
                 name = inner[handler.name] = self.bound_here(handler.name)
-            heads.append((self.value(handler.exception, env), name))
-            with self.writing_to([]) as out, self.region_of_heap() as state:
-                arms.append((out, self.block(handler.body, inner, scope, True)))
+            heads.append((self.s.value(handler.exception, env), name))
+            with self.s.writing_to([]) as out, self.s.region_of_heap() as state:
+                arms.append((out, self.s.block(handler.body, inner, scope, True)))
                 states.append(state())
         self.check_partial_writes(node, states[0], arms, [kind for kind, _ in heads])
         blocks, kept = self.region_results(node, arms, env, states)
@@ -183,7 +187,7 @@ class Regions(Writer):
             Handler(exception, name, block)
             for (exception, name), block in zip(heads, blocks[1:], strict=True)
         )
-        self.out.append(Try(blocks[0], handlers, kept, node.origin))
+        self.s.out.append(Try(blocks[0], handlers, kept, node.origin))
         return any(yields is not None for _, yields in arms)
 
     def needs_no_handler(self, body: Arm, state: State | None, node: Try, env: Env) -> bool:
@@ -192,10 +196,10 @@ class Regions(Writer):
         purity = Purity(self.unit.type, self.unit.definition)
         if yields is None or any(may_raise(purity, self.unit, statement) for statement in out):
             return False
-        self.out.extend(out)
-        if self.heap is not None and state is not None:
-            self.heap.state = state
-            self.level_out(out)
+        self.s.out.extend(out)
+        if self.s.heap is not None and state is not None:
+            self.s.heap.state = state
+            self.s.level_out(out)
         env.update(zip(node.results, yields, strict=True))
         return True
 
@@ -203,7 +207,7 @@ class Regions(Writer):
         self, node: Try, body: State | None, arms: list[Arm], kinds: Sequence[Atom]
     ) -> None:
         """Refuse writes in the body of a ``try`` after whose exceptions the program goes on."""
-        heap, (out, yields) = self.heap, arms[0]
+        heap, (out, yields) = self.s.heap, arms[0]
         if heap is None or body is None or all(yields is None for _, yields in arms[1:]):
             return
         changed = changed_roots(heap, body)
@@ -215,7 +219,7 @@ class Regions(Writer):
         unseen = [*(() if changed else under_other_names), *before_raising]
         if unseen:
             self.unit.writes.attempts.add(node.origin)
-            self.reject(
+            self.s.reject(
                 node.origin, f"`{unseen[0].name}` may be written into in this `try` under another "
                 "name, or before it raises, and what catches the exception would not see it",
                 "write below the `try`, or raise before the write", "try",
@@ -228,7 +232,7 @@ class Regions(Writer):
             if any(var in defined(statement) for statement in walk(Block(tuple(out))))
         ]
         if unfinished and any(may_catch_errors_of_ufuncs(self.unit, kind) for kind in kinds):
-            self.reject(
+            self.s.reject(
                 node.origin, "what NumPy raises when an operation in place has written its "
                 f"results, into `{unfinished[0].name}`, may be caught here",
                 "compute first and store then, `x[...] = x + y`, or catch other exceptions", "try",
@@ -240,7 +244,7 @@ class Regions(Writer):
                     self.unit.naming.names.setdefault(var, var.name)
             return
         self.unit.writes.attempts.add(node.origin)
-        self.reject(
+        self.s.reject(
             node.origin, f"`{changed[0].name}` is written into in this `try`, and an exception "
             "that is caught leaves open how far",
             "write in statements of the `try` itself, one in each, or below it", "try",
@@ -259,24 +263,24 @@ class Regions(Writer):
             type_: t.Type = t.BOTTOM
             for value in values:
                 type_ = t.join(type_, self.unit.type(value))
-            flag = self.bound_flag(result, values)
+            flag = self.s.joins.bound_flag(result, values)
             if flag is not None:
                 kept[flag] = index
                 flags.add(index)
                 env[result] = flag
                 continue
-            may_lack = any(map(self.is_unsure, values))
-            values = [self.flagged(value, False) for value in values]
+            may_lack = any(map(self.s.joins.is_unsure, values))
+            values = [self.s.joins.flagged(value, False) for value in values]
             known = isinstance(values[0], Const) and all(same(v, values[0]) for v in values)
-            outside = None if self.heap is None else self.heap.root_outside(values)
+            outside = None if self.s.heap is None else self.s.heap.root_outside(values)
             if outside is not None:
                 env[result] = outside
                 continue
             if known or isinstance(type_, t.Static):
                 env[result] = values[0] if known else Const(getattr(type_, "value", None))
                 continue
-            var = self.joined(result, type_, may_lack, node.origin, tuple(values))
-            self.has_shape_of_arms(var, values)
+            var = self.s.joins.joined(result, type_, may_lack, node.origin, tuple(values))
+            self.s.joins.has_shape_of_arms(var, values)
             kept[var] = index
             adopted.append((var, values))
             env[result] = var
@@ -286,8 +290,8 @@ class Regions(Writer):
                 tuple(out),
                 (
                     *(UNDEF if yields is None
-                      else self.flagged(yields[i]) if i in flags
-                      else self.unflagged(yields[i], var, out, self.at)
+                      else self.s.joins.flagged(yields[i]) if i in flags
+                      else self.s.joins.unflagged(yields[i], var, out, self.s.at)
                       for var, i in kept.items()),
                     *(UNDEF if yields is None else values[position]
                       for values in stored.values()),
@@ -306,7 +310,7 @@ class Regions(Writer):
 
         Each comes with the values that the arms give for it.
         """
-        heap = self.heap
+        heap = self.s.heap
         if heap is None:
             return {}
         before = heap.state
@@ -356,13 +360,13 @@ class Regions(Writer):
         self, ending: State, roots: Iterable[Var], out: list[Statement]
     ) -> None:
         """Let the latest values of roots hold what an arm, which ended so, has written."""
-        heap = self.heap
-        if heap is None or self.at is None:
+        heap = self.s.heap
+        if heap is None or self.s.at is None:
             return
         joined, heap.state = heap.state, ending
-        with self.writing_to(out):
+        with self.s.writing_to(out):
             for root in roots:
-                heap.bring_up_to_date(root, self.at)
+                heap.bring_up_to_date(root, self.s.at)
                 if root in ending.invalidated:
                     joined.invalidated.note(root, *ending.invalidated[root])
         heap.state = joined
@@ -376,21 +380,11 @@ class Regions(Writer):
         type_: t.Type = t.BOTTOM
         for value in known:
             type_ = t.join(type_, self.unit.type(value))
-        var = self.joined(root, type_, False)
+        var = self.s.joins.joined(root, type_, False)
         self.unit.shapes[var] = self.unit.shape(root)
-        assert self.heap is not None
-        self.heap.join_root(root, var, start, known)
+        assert self.s.heap is not None
+        self.s.heap.join_root(root, var, start, known)
         return var
-
-
-def same(a: Atom, b: Atom) -> bool:
-    """Say whether two constants are the same."""
-    return a is b or (
-        isinstance(a, Const) and isinstance(b, Const) and type(a.value) is type(b.value)
-        and (t.same_static(a.value, b.value) or (
-            type(a.value) in (int, float, bool, str) and repr(a.value) == repr(b.value)
-        ))
-    )
 
 
 def catches_all(node: Try, value: Callable[[Atom], Atom]) -> bool:
@@ -408,7 +402,7 @@ def catches_all(node: Try, value: Callable[[Atom], Atom]) -> bool:
 
 @folds(no_grad)
 def fold_no_grad(
-    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Operations, args: list[Any], kwargs: Any, origin: Origin, name: str
 ) -> Any:
     """The context of a ``with`` statement, which is recognised by its definition."""
     return None if args or kwargs else s.let(
@@ -418,7 +412,7 @@ def fold_no_grad(
 
 @folds(stop_gradient)
 def fold_stop_gradient(
-    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Operations, args: list[Any], kwargs: Any, origin: Origin, name: str
 ) -> Any:
     """A copy, of the type of the argument."""
     if len(args) != 1 or kwargs or isinstance(args[0], Star):
@@ -440,7 +434,7 @@ def fold_stop_gradient(
 
 @folds(note_value)
 def fold_note_value(
-    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Operations, args: list[Any], kwargs: Any, origin: Origin, name: str
 ) -> Atom:
     """Note the type of what a variable may be when a handler reads it."""
     place, value = args
@@ -450,7 +444,7 @@ def fold_note_value(
 
 @folds(noted_value)
 def fold_noted_value(
-    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Operations, args: list[Any], kwargs: Any, origin: Origin, name: str
 ) -> Atom:
     """What a variable was when an exception was raised."""
     elements = s.unit.elements(args[0]) or ()

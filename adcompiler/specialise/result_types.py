@@ -15,10 +15,10 @@ from adcompiler.analyses.variants import (
 )
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Const, Item, Pack, Star, unstar
+from adcompiler.ir.nodes import Atom, Attribute, Const, Call, Item, Pack, Star, arguments, unstar
 from adcompiler.ops.homes import is_emitted_home
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import CannotStandInError, on_stand_ins, stand_in, try_types
 
 Items = TypeVar("Items", bound=Sequence[Any])
@@ -43,10 +43,13 @@ def is_of_library(function: Callable[..., Any]) -> bool:
         str(module).partition(".")[0] in LIBRARIES)
 
 
-class ResultTypes(Writer):
-    """The part of the specialiser that types results."""
+class ResultTypes:
+    """Types what calls and subscripts give, by what ``unit`` knows of their operands."""
 
-    def type_of_call(
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+
+    def of_call(
         self, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom]
     ) -> t.Type:
         """Return the type of a pure function's result, by calling it on stand-ins."""
@@ -85,7 +88,7 @@ class ResultTypes(Writer):
     def tried(
         self, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom]
     ) -> t.Type:
-        """As ``type_of_call``, by calling the function now."""
+        """As ``of_call``, by calling the function now."""
 
         def arguments(n: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
             return (
@@ -167,7 +170,7 @@ class ResultTypes(Writer):
             return n
         return stand_in(type_, n)
 
-    def type_of_item(self, type_: t.Type, index: Atom) -> t.Type:
+    def of_item(self, type_: t.Type, index: Atom) -> t.Type:
         """Return the type of a subscript of a value of ``type_``."""
         known = index.value if isinstance(index, Const) else MISSING
         match type_:
@@ -206,6 +209,20 @@ class ResultTypes(Writer):
                 )) or self.is_bool_list(index)
                 return type_ if picks and isinstance(found, t.Unknown) else found
         return t.UNKNOWN
+
+    def of_items(self, iterable: Atom) -> t.Type:
+        """Return the type of the items of an iterable; of an iterator, found by trying it."""
+        type_ = self.unit.type(iterable)
+        rhs = self.unit.definition(iterable)
+        if isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+            rhs.func.value is np.ndindex
+            or getattr(rhs.func.value, "__module__", None) == "itertools"
+        ):
+            function = rhs.func.value
+            kwargs = {key: value for key, value in rhs.kwargs if key is not None}
+            return self.of_call(
+                lambda *a, **k: next(iter(function(*a, **k))), arguments(rhs), kwargs)
+        return item_type(type_)
 
     def is_bool_list(self, index: Atom) -> bool:
         """Say whether a subscript is a list of bools, of whatever length."""

@@ -20,10 +20,8 @@ from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ir.visit import definitions, used, walk
 from adcompiler.runtime import append, check_lasts, dict_keys, dict_values
 from adcompiler.specialise.calls.callees import parts_of_function
-from adcompiler.specialise.interface import Env
-from adcompiler.specialise.iterables import Iterables
+from adcompiler.specialise.interface import Env, Operations
 from adcompiler.specialise.storage.guesses import Iteration
-from adcompiler.specialise.writer import Writer
 from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import MAX_FIELDS, are_mixed
 
@@ -99,7 +97,7 @@ def known_columns(unit: Unit, iterable: Atom) -> list[list[Atom]]:
     return [] if elements is None else [list(elements)]
 
 
-def known_row(s: Writer, iterable: Atom, index: int, count: int, origin: Origin) -> Atom:
+def known_row(s: Operations, iterable: Atom, index: int, count: int, origin: Origin) -> Atom:
     """Write what a loop runs over next, of whose items ``count`` are known: as they are by then."""
     rhs = s.unit.definition(iterable)
     if isinstance(rhs, Call) and isinstance(rhs.func, Const):
@@ -141,7 +139,7 @@ def becomes_array(types: list[t.Type], yields: tuple[Atom, ...], unit: Unit) -> 
     )
 
 
-def keeps_functions(s: Writer, types: list[t.Type], attempt: Iteration) -> bool:
+def keeps_functions(s: Operations, types: list[t.Type], attempt: Iteration) -> bool:
     """Say whether an iteration makes a function that is kept, or hands another one on."""
     yields = attempt.yields or ()
     for type_, atom in zip(types, yields, strict=False):
@@ -189,7 +187,7 @@ def late_functions(node: Loop) -> frozenset[Any]:
     return frozenset(rhs.function for rhs in found if not assigned.isdisjoint(rhs.captures))
 
 
-def holds_one(s: Writer, atom: Atom, functions: frozenset[Any]) -> bool:
+def holds_one(s: Operations, atom: Atom, functions: frozenset[Any]) -> bool:
     """Say whether a value is, or is made of, one of some functions."""
     rhs = s.unit.definition(atom)
     if isinstance(rhs, Closure) and rhs.function in functions:
@@ -214,8 +212,12 @@ def differing_instances(type_: t.Tuple) -> bool:
     return len(set(type_.items)) > 1 and any(isinstance(i, t.Object) for i in type_.items)
 
 
-class Unrolling(Iterables):
+class Unrolling:
     """Loops over functions, instances and tuples of known elements."""
+
+    def __init__(self, s: Operations) -> None:
+        self.s = s
+        self.unit = s.unit
 
     def unrolled(
         self, node: Loop, iterables: list[Atom], env: Env, scope: Scope | None
@@ -240,19 +242,17 @@ class Unrolling(Iterables):
         ):
             return self.written_out(node, iterables[0], env, scope)
         table = self.known_entries(iterables[0], node.origin, names_attributes(node.body))
-        if table is not None and len(table) <= UNROLLED_TUPLE and self.heap is not None:
+        if table is not None and len(table) <= UNROLLED_TUPLE and self.s.heap is not None:
             return self.written_out(node, iterables[0], env, scope, table)
         known = known_columns(self.unit, iterables[0])
         by_name = names_attributes(node.body) and any(
             are_names(self.unit, column) for column in known)
-        if known and self.heap is not None and (by_name or (len(known[0]) <= UNROLLED_TUPLE and any(
+        rows = self.rows_known(iterables, node.origin)
+        if rows is not None and (by_name or (len(rows) <= UNROLLED_TUPLE and any(
             must_write_out([self.unit.type(e) for e in column], node.body)
-            or any(parts_of_function(self, e) is not None for e in column) for column in known
+            or any(parts_of_function(self.s, e) is not None for e in column) for column in known
         ))):
-            return self.written_out(node, iterables[0], env, scope, [
-                partial(known_row, self, iterables[0], k, len(known[0]), node.origin)
-                for k in range(len(known[0]))
-            ])
+            return self.written_out(node, iterables[0], env, scope, rows)
         if not node.collects or node.params:
             return False
         elements = self.unit.elements(iterables[0])
@@ -262,19 +262,19 @@ class Unrolling(Iterables):
         apart = len(types) > 1 or len(elements) == 1 or are_names(self.unit, list(elements))
         if len(elements) > UNROLLED_TUPLE or not apart:
             return False
-        rows = []
+        listed = []
         for element in elements:
             inner = {**env, node.items[0]: element}
             before = self.values_held()
             with self.running_over(lists_behind(self.unit, iterables[0])):
-                yields = self.block(node.body, inner, scope)
+                yields = self.s.block(node.body, inner, scope)
             if yields is None:
                 return False
             self.refuse_late(node, before, yields)
-            rows.append(yields)
+            listed.append(yields)
         for index, collect in enumerate(node.collects):
-            values = tuple(row[index] for row in rows)
-            env[collect] = self.pack("list", values, collect.name, node.origin)
+            values = tuple(row[index] for row in listed)
+            env[collect] = self.s.pack("list", values, collect.name, node.origin)
         return True
 
     def rows_known(
@@ -282,10 +282,10 @@ class Unrolling(Iterables):
     ) -> list[Callable[[], Atom]] | None:
         """Return what writes the items of a loop over known items, one after the other."""
         known = known_columns(self.unit, iterables[0]) if len(iterables) == 1 else []
-        if not known or self.heap is None:
+        if not known or self.s.heap is None:
             return None
         return [
-            partial(known_row, self, iterables[0], k, len(known[0]), origin)
+            partial(known_row, self.s, iterables[0], k, len(known[0]), origin)
             for k in range(len(known[0]))
         ]
 
@@ -305,7 +305,7 @@ class Unrolling(Iterables):
             ):
                 return None
             keys: list[Atom] = [Const(key) for key in table.keys]
-            values = [self.item(parts[0], key, origin, "value") for key in keys]
+            values = [self.s.item(parts[0], key, origin, "value") for key in keys]
             columns = [keys, values] if function is dict.items else [values]
         elif function in (zip, enumerate):
             found = [self.unit.elements(part) for part in parts]
@@ -319,9 +319,9 @@ class Unrolling(Iterables):
         else:
             return None
         if len(columns) == 1:
-            return self.pack("tuple", tuple(columns[0]), "functions", origin)
-        rows = [self.pack("tuple", row, "row", origin) for row in zip(*columns, strict=False)]
-        return self.pack("tuple", tuple(rows), "functions", origin)
+            return self.s.pack("tuple", tuple(columns[0]), "functions", origin)
+        rows = [self.s.pack("tuple", row, "row", origin) for row in zip(*columns, strict=False)]
+        return self.s.pack("tuple", tuple(rows), "functions", origin)
 
     def rows_beside_functions(
         self, iterable: Atom, origin: Origin
@@ -343,12 +343,12 @@ class Unrolling(Iterables):
         ) or not all(is_sequence(self.unit.type(part)) for part in others):
             return None
         count = min(map(len, known))
-        if count > UNROLLED_TUPLE or self.caught:
+        if count > UNROLLED_TUPLE or self.s.caught:
             return None
         place = Const(origin.where)
         for part in others:
-            self.out.append(Do(Call(Const(check_lasts), (part, Const(count), place)), origin))
-        return [partial(known_row, self, iterable, k, count, origin) for k in range(count)]
+            self.s.out.append(Do(Call(Const(check_lasts), (part, Const(count), place)), origin))
+        return [partial(known_row, self.s, iterable, k, count, origin) for k in range(count)]
 
     def known_entries(
         self, iterable: Atom, origin: Origin, by_name: bool = False
@@ -378,14 +378,14 @@ class Unrolling(Iterables):
 
     def entry(self, table: Atom, key: str, origin: Origin) -> Atom:
         """Write the key and the value of an entry of a dict, as it is now."""
-        now = table if self.heap is None else self.heap.current(table, origin)
-        return self.pack("tuple", (
-            Const(key), self.item(now, Const(key), origin, str(key))), "pair", origin)
+        now = table if self.s.heap is None else self.s.heap.current(table, origin)
+        return self.s.pack("tuple", (
+            Const(key), self.s.item(now, Const(key), origin, str(key))), "pair", origin)
 
     @contextmanager
     def running_over(self, lists: Iterable[Var]) -> Iterator[None]:
         """Refuse meanwhile what changes the length of lists."""
-        heap = self.heap
+        heap = self.s.heap
         if heap is None:
             yield
             return
@@ -398,7 +398,7 @@ class Unrolling(Iterables):
 
     def values_held(self) -> dict[Var, Atom]:
         """Return what each piece of storage holds now."""
-        return {} if self.heap is None else dict(self.heap.state.latest)
+        return {} if self.s.heap is None else dict(self.s.heap.state.latest)
 
     def refuse_late(
         self, node: Loop, before: dict[Var, Atom], handed_on: Iterable[Atom]
@@ -411,8 +411,8 @@ class Unrolling(Iterables):
         if not late:
             return
         written = [atom for root, atom in self.values_held().items() if before.get(root) != atom]
-        if any(holds_one(self, atom, late) for atom in (*handed_on, *written)):
-            self.reject(
+        if any(holds_one(self.s, atom, late) for atom in (*handed_on, *written)):
+            self.s.reject(
                 node.origin, "a function made in this loop is kept, and reads a variable that the "
                 "loop assigns again: Python would give it the last value of that",
                 "give it the value by a default, `lambda t, k=k: ...`, or by functools.partial",
@@ -429,20 +429,20 @@ class Unrolling(Iterables):
         count = len(type_.items) if isinstance(type_, t.Tuple) else len(elements or ())
         if rows_of is not None:
             count = len(rows_of)
-        carried = [self.carried_value(init, env) for init in node.inits]
+        carried = [self.s.carried_value(init, env) for init in node.inits]
         read = used(node.body)
         rows = []
-        start = len(self.out)
+        start = len(self.s.out)
         for index in range(count):
             before = self.values_held()
             self.unit.loops.types.clear()  # what one iteration gives is of no use for the next
-            item = rows_of[index]() if rows_of is not None else self.item(
+            item = rows_of[index]() if rows_of is not None else self.s.item(
                 iterable, Const(index), node.origin, node.items[0].name)
             inner = {**env, node.items[0]: item, **dict(zip(node.params, carried, strict=True))}
             with self.running_over(lists_behind(self.unit, iterable)):
-                yields = self.block(node.body, inner, scope, True)
+                yields = self.s.block(node.body, inner, scope, True)
             if yields is None:
-                del self.out[start:]
+                del self.s.out[start:]
                 return False
             carried = list(yields[: len(carried)])
             rows.append(yields[len(carried) :])
@@ -451,5 +451,5 @@ class Unrolling(Iterables):
         env.update(zip(node.results, carried, strict=True))
         for index, collect in enumerate(node.collects):
             values = tuple(row[index] for row in rows)
-            env[collect] = self.pack("list", values, collect.name, node.origin)
+            env[collect] = self.s.pack("list", values, collect.name, node.origin)
         return True

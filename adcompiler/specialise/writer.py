@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adcompiler.errors import Finding
 from adcompiler.frontend.sources.places import is_users
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Call, Const, If, Let, Origin, Raise, Rhs, Statement, Var,
+    UNDEF, Atom, Block, Call, Const, If, Let, Origin, Pack, Raise, Rhs, Star, Statement, Var,
+    unstar,
 )
-from adcompiler.ir.visit import definitions
-from adcompiler.specialise.interface import Interface
-from adcompiler.specialise.unknowns import explained, holds_functions, is_lost
+from adcompiler.ir.visit import definitions, substitute_statement
+from adcompiler.specialise.joins import Joins
+from adcompiler.specialise.result_types import ResultTypes, item_type
+from adcompiler.specialise.unknowns import explained
 from adcompiler.typed.builder import Builder, refuse_large
 from adcompiler.typed.unit import Unit
+from adcompiler.typed.values import simple
 
 if TYPE_CHECKING:
     from adcompiler.specialise.storage.heap import Heap
@@ -33,7 +35,18 @@ def moved(finding: Finding, site: Origin) -> Finding:
     )
 
 
-class Writer(Builder, Interface):
+def renamed(statement: Statement, old: Var, new: Var) -> tuple[Statement, Var] | None:
+    """Return a statement that defines ``old`` with ``new`` in its place, None for others."""
+    match statement:
+        case Let(target, rhs, origin) if target is old:
+            return Let(new, rhs, origin), new
+        case If(condition, then, orelse, results, origin) if old in results:
+            changed = tuple(new if r is old else r for r in results)
+            return If(condition, then, orelse, changed, origin), new
+    return None
+
+
+class Writer(Builder):
     """Writes specialised statements to ``out``, and what they do with storage to ``heap``.
 
     ``conditions`` counts the branches and ``try`` around, ``lacking`` what was written of which
@@ -43,13 +56,13 @@ class Writer(Builder, Interface):
 
     def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
+        self.types = ResultTypes(unit)
+        self.joins = Joins(unit)
         self.in_rule = False
         self.in_emitted = False
         self.heap: Heap | None = None
         self.lacks_heap = False
         self.conditions = self.lacking = self.caught = 0
-        self.written = 1  # how often loops around, written out, write what is inside
-        self.few = False  # whether the loop being written may be written out
         self.at: Origin | None = None
 
     def let(
@@ -145,36 +158,6 @@ class Writer(Builder, Interface):
                 "make a list of it, by list(...) or a comprehension", "iterators",
             )
 
-    def joined(
-        self, like: Var, type_: t.Type, unsure: bool, origin: Origin | None = None,
-        arms: tuple[Atom, ...] = (),
-    ) -> Var:
-        """Return a new variable named as ``like`` for a value that comes from several places.
-
-        ``arms`` are the values that it has there, as far as they are known, and ``origin`` is where
-        they meet.
-        """
-        var = Var(like.name, like.temporary)
-        self.unit.types[var] = type_
-        if origin is not None:
-            self.comes_from(var, origin, arms)
-        self.unit.merged.add(var)
-        if unsure:
-            self.unit.unsure.add(var)
-        return var
-
-    def has_shape_of_arms(self, var: Var, values: Sequence[Atom]) -> None:
-        """Note the shape of what is one of some values, if they all have it."""
-        shapes = {self.unit.shape(value) for value in values}
-        if isinstance(self.unit.type(var), t.Array) and len(shapes) == 1:
-            self.unit.shapes[var] = shapes.pop()
-
-    def comes_from(self, var: Var, origin: Origin, values: Sequence[Atom]) -> None:
-        """Note where a variable gets its values, which are ``values``; messages tell of it."""
-        if is_lost(self.unit, var) or holds_functions(self.unit, var):
-            self.unit.places[var] = (*self.unit.calls.sites, origin)
-            self.unit.arms[var] = tuple(values)
-
     @contextmanager
     def region_of_heap(self, alone: bool = False) -> Iterator[Callable[[], State | None]]:
         """Let what is written meanwhile change a copy of the heap's state; yields how to get it.
@@ -215,51 +198,65 @@ class Writer(Builder, Interface):
         found = env[atom] if isinstance(atom, Var) else atom
         return found if found in self.unit.if_bound else self.value(atom, env)
 
-    def bound_flag(self, like: Var, atoms: Sequence[Atom]) -> Var | None:
-        """Return a variable that tells whether ``like`` is bound, as one of ``atoms`` each way.
+    def named(self, value: Atom, name: str, before: int) -> Atom:
+        """Give a temporary that was made since ``before`` the name that the user assigns it to."""
+        if value in self.unit.naming.anonymous and isinstance(value, Var):
+            self.unit.naming.names.setdefault(value, name)
+            return value
+        if isinstance(value, Var) and value.temporary:
+            for position in range(before, len(self.out)):
+                found = renamed(self.out[position], value, Var(name))
+                if found is not None:
+                    statement, var = found
+                    self.copy_facts(value, var)
+                    later = [
+                        substitute_statement(s, {value: var}) for s in self.out[position + 1 :]
+                    ]
+                    for new, old in zip(later, self.out[position + 1 :], strict=True):
+                        if new is not old and isinstance(new, Let):
+                            self.unit.defs[new.target] = new.rhs
+                    self.out[position:] = [statement, *later]
+                    return var
+        return value
 
-        None if its value is not known here, or if it is bound on all ways.
-        """
-        known = [self.unit.if_bound.get(atom, atom) for atom in atoms if atom is not UNDEF]
-        types = [self.unit.type(atom) for atom in known]
-        unsure = any(atom is UNDEF or atom in self.unit.if_bound for atom in atoms)
-        if like.temporary or not unsure or not known or not isinstance(
-            types[0], t.Static
-        ) or any(type_ != types[0] for type_ in types):
-            return None
-        flag = self.joined(like, types[0], True)
-        self.unit.if_bound[flag] = Const(types[0].value)
-        return flag
+    def copy_facts(self, old: Var, new: Var) -> None:
+        """Copy what is known of ``old`` to ``new``."""
+        super().copy_facts(old, new)
+        if self.heap is not None:
+            self.heap.rename(old, new)
 
-    def is_unsure(self, atom: Atom) -> bool:
-        """Say whether ``atom`` is a variable's that may have no value."""
-        return atom in self.unit.unsure or atom in self.unit.if_bound
+    def pack_dict(self, entries: list[tuple[Atom, Atom]], origin: Origin, name: str) -> Atom:
+        """Write a dict of ``(key, value)`` atoms; later entries win, as in Python."""
+        if not all(isinstance(key, Const) for key, _ in entries):
+            rhs = Pack("dict", tuple(v for _, v in entries), tuple(k for k, _ in entries))
+            item: t.Type = t.BOTTOM
+            for _, value in entries:
+                item = t.join(item, self.unit.type(value))
+            return self.let(rhs, t.Dict(None, (item,)), name, origin)
+        table: dict[Any, tuple[Atom, Atom]] = {}
+        for key, value in entries:
+            assert isinstance(key, Const)
+            table[key.value] = (key, value)
+        rhs = Pack("dict", tuple(v for _, v in table.values()), tuple(k for k, _ in table.values()))
+        types = tuple(self.unit.type(v) for _, v in table.values())
+        return self.let(rhs, t.Dict(tuple(table), types), name, origin)
 
-    def flagged(self, atom: Atom, flag: bool = True) -> Atom:
-        """Return what the code carries of a variable that is bound to a known value or to none.
-
-        That is the value if it is not taken for a ``flag``.
-        """
-        if flag:
-            return atom if atom is UNDEF or atom in self.unit.if_bound else Const(True)
-        return self.unit.if_bound.get(atom, atom)
-
-    def unflagged(
-        self, atom: Atom, variable: Var, out: list[Statement], origin: Origin | None
+    def pack(
+        self, kind: str, values: tuple[Atom | Star, ...], name: str, origin: Origin,
+        cls: type = tuple,
     ) -> Atom:
-        """Return what ``variable`` gets of ``atom``: of a flag the known value, or none.
-
-        A branch that tells is added to ``out``.
-        """
-        if atom not in self.unit.if_bound:
-            return atom
-        assert origin is not None
-        found = self.joined(variable, self.unit.type(atom), True)
-        known, none = Block((), (self.unit.if_bound[atom],)), Block((), (UNDEF,))
-        test = Var("test", True)
-        self.unit.types[test] = t.BOOL
-        out.append(Let(test, Call(Const(operator.is_), (atom, Const(True))), origin))
-        out.append(If(test, known, none, (found,), origin))
-        return found
-
-    # -- what the parts use of each other ------------------------------------------------------
+        """Write a tuple, list or set of ``values``."""
+        literals = [v.value for v in values if isinstance(v, Const) and simple(v.value)]
+        if kind == "tuple" and values and len(literals) == len(values):
+            return Const(tuple(literals))
+        types = [self.unit.type(unstar(v)) for v in values]
+        known = not any(isinstance(v, Star) for v in values)
+        type_: t.Type = t.UNKNOWN
+        if kind == "tuple" and known:
+            type_ = t.Tuple(tuple(types), cls)
+        elif kind == "list":
+            item: t.Type = t.BOTTOM
+            for v, vt in zip(values, types, strict=True):
+                item = t.join(item, item_type(vt) if isinstance(v, Star) else vt)
+            type_ = t.List(t.UNKNOWN if isinstance(item, t.Static) else item)
+        return self.let(Pack(kind, values), type_, name, origin)

@@ -11,7 +11,7 @@ MORE = {
     "batching.examples.ExampleBatcher": 60,
     "batching.taylor.SeriesBatcher": 53, "derive.reverse.reverser.Reverser": 118,
     "derive.taylor.forwarder.SeriesForwarder": 44, "frontend.parser._FunctionParser": 133,
-    "specialise.evaluator.Specialiser": 111, "specialise.storage.heap.Heap": 86,
+    "specialise.storage.heap.Heap": 86,
 }
 """The classes that are over the limit, with their methods: a number may only fall."""
 

@@ -10,7 +10,7 @@ import pytest
 
 from adcompiler.ir.nodes import Const
 from adcompiler.specialise.calls.opening import takes_read_only
-from adcompiler.specialise.writer import Writer
+from adcompiler.specialise.result_types import ResultTypes
 
 
 def reads(x: Any, shift: Any = 0.0) -> Any:
@@ -37,8 +37,8 @@ def raises(x: Any, shift: Any = 0.0) -> Any:
     ids=lambda part: getattr(part, "__name__", ""),
 )
 def test_what_writes_or_raises_takes_no_read_only_arrays(function: Any, wanted: bool) -> None:
-    writer = cast(Writer, SimpleNamespace(stand_in=lambda atom, n: atom.value))
+    types = cast(ResultTypes, SimpleNamespace(stand_in=lambda atom, n: atom.value))
     x, shift = np.ones(3), np.zeros(3)
-    assert takes_read_only(writer, function, [Const(x)], {"shift": Const(shift)}) is wanted
+    assert takes_read_only(types, function, [Const(x)], {"shift": Const(shift)}) is wanted
     assert x.tolist() == [1.0] * 3
     assert shift.tolist() == [0.0] * 3

@@ -11,7 +11,7 @@ from adcompiler.compile.nested.trees import function_of_text
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin
-from adcompiler.specialise.writer import Writer
+from adcompiler.specialise.interface import Operations
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.derivatives import OPTIONS, Wanted, maker_of
 
@@ -20,7 +20,7 @@ from adcompiler.typed.derivatives import OPTIONS, Wanted, maker_of
 class Asked:
     """A derivative that is asked for: of what, where, and the line that does."""
 
-    s: Writer
+    s: Operations
     wanted: Wanted
     func: Atom
     args: list[Any]

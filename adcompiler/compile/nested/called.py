@@ -22,6 +22,7 @@ from adcompiler.specialise.calls.binding import bind
 from adcompiler.specialise.calls.derivatives import primal_of
 from adcompiler.specialise.calls.opening import defaults_of, defaults_of_closure
 from adcompiler.specialise.parts import Steps
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.support.structs import dataclass
@@ -45,7 +46,7 @@ class Called:
 
 
 def resolved(
-    s: Writer, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
+    s: Operations, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> Called | None:
     """Return the function that is differentiated, with its arguments; None after a report."""
     made = s.unit.definition(func)
@@ -68,7 +69,7 @@ def resolved(
 
 
 def resolved_python(
-    s: Writer, func: Const, function: FunctionType, args: list[Atom], kwargs: dict[str, Atom],
+    s: Operations, func: Const, function: FunctionType, args: list[Atom], kwargs: dict[str, Atom],
     origin: Origin,
 ) -> Called | None:
     """As ``resolved`` for a function written in Python."""
@@ -171,7 +172,7 @@ def place_of(function: Function, one: int | str) -> tuple[int, Steps]:
 
 
 def made_real(
-    s: Writer, atom: Atom, steps: Sequence[Steps], name: str, origin: Origin
+    s: Operations, atom: Atom, steps: Sequence[Steps], name: str, origin: Origin
 ) -> Atom:
     """Write an argument to be differentiated with integers made floats; raise if it is no number.
 

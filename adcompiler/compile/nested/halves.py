@@ -22,6 +22,7 @@ from adcompiler.specialise.calls.callees import key_of
 from adcompiler.specialise.calls.opening import apply
 from adcompiler.specialise.dead_carries import without_dead_carries
 from adcompiler.specialise.parts import Steps, key_of_step, read
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
@@ -45,7 +46,7 @@ class Half:
 
 
 def half(
-    s: Writer, wanted: Wanted, func: Atom, args: list[Atom], kwargs: dict[str, Atom],
+    s: Operations, wanted: Wanted, func: Atom, args: list[Atom], kwargs: dict[str, Atom],
     origin: Origin, name: str, tangents: Tangents | None = None,
 ) -> Half | None:
     """Write one transform of ``func`` at the arguments, with ``tangents`` in the mode ``forward``.
@@ -80,7 +81,8 @@ def half(
 
 
 def with_parts_apart(
-    s: Writer, wanted: Wanted, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
+    s: Operations, wanted: Wanted, func: Atom, args: list[Atom], kwargs: dict[str, Atom],
+    origin: Origin,
 ) -> tuple[Called, list[tuple[int, Steps]], dict[Atom, Atom]] | None:
     """Return what is differentiated, in which places, and what the variables of these stand for.
 
@@ -119,7 +121,8 @@ class Apart:
 
 
 def gradient_apart(
-    s: Writer, wanted: Wanted, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
+    s: Operations, wanted: Wanted, func: Atom, args: list[Atom], kwargs: dict[str, Atom],
+    origin: Origin,
 ) -> Apart | None:
     """Return a gradient to be called by name; None where that is refused, or has an effect."""
     findings = len(s.unit.findings)
@@ -200,7 +203,7 @@ def derived_of(
     return derived
 
 
-def part_of(s: Writer, value: Atom, steps: Steps, origin: Origin) -> Atom:
+def part_of(s: Operations, value: Atom, steps: Steps, origin: Origin) -> Atom:
     """Write the reading of the part of an argument that is differentiated."""
     for step in steps:
         assert isinstance(value, Var)
@@ -244,7 +247,7 @@ def refuse_shared(s: Writer, derived: Derived, atoms: list[Atom], origin: Origin
 
 
 def opened(
-    s: Writer, derived: Derived, atoms: Sequence[Atom], duals: Sequence[Atom], origin: Origin,
+    s: Operations, derived: Derived, atoms: Sequence[Atom], duals: Sequence[Atom], origin: Origin,
     name: str,
 ) -> Atom:
     """Write the code of a compiled derivative where it is called."""

@@ -21,7 +21,7 @@ from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin
 from adcompiler.runtime.functionals import symmetric
 from adcompiler.specialise.calls.callees import write_call
 from adcompiler.specialise.calls.functionals import effects
-from adcompiler.specialise.writer import Writer
+from adcompiler.specialise.interface import Operations
 from adcompiler.typed.derivatives import Wanted, holds_floats, maker_of
 
 
@@ -409,7 +409,7 @@ OPERATORS: dict[str, Callable[[Asked], Atom]] = {
 
 
 def derive(
-    s: Writer, wanted: Wanted, func: Atom, args: list[Atom], kwargs: dict[str, Atom],
+    s: Operations, wanted: Wanted, func: Atom, args: list[Atom], kwargs: dict[str, Atom],
     origin: Origin, name: str, tangents: Sequence[Atom] = (),
 ) -> Atom:
     """Write the derivative of ``func`` at the arguments; of ``vjp``, the pair that it returns.

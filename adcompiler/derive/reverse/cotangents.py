@@ -167,7 +167,7 @@ class Cotangents:
     def sum_type(self, old: Atom, g: Atom, type_: t.Type, numeric: bool) -> t.Type:
         if not numeric:
             return cotangent_type(type_)
-        found = self.s.type_of_call(operator.add, [old, g], {})
+        found = self.s.types.of_call(operator.add, [old, g], {})
         return cotangent_type(type_) if isinstance(found, t.Unknown) else found
 
     def accumulate_item(self, obj: Atom, index: Atom, g: Atom, origin: Origin) -> None:

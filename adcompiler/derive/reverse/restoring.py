@@ -36,7 +36,7 @@ def lead(s: Specialiser, obj: Atom, steps: Sequence[Step], origin: Origin) -> At
         match step.kind:
             case "item":
                 obj = s.let(
-                    Item(obj, step.args[0]), s.type_of_item(s.unit.type(obj), step.args[0]),
+                    Item(obj, step.args[0]), s.types.of_item(s.unit.type(obj), step.args[0]),
                     "part", origin,
                 )
             case "attr":

@@ -16,13 +16,14 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import with_blocks
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime import unpack
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.values import simple, type_of
 
 
 def bind(
-    s: Writer, function: Function, args: list[Any], kwargs: Mapping[str, Atom],
+    s: Operations, function: Function, args: list[Any], kwargs: Mapping[str, Atom],
     default: Callable[[Param], Atom | None], origin: Origin, opens: bool = False,
 ) -> list[Atom] | None:
     """Return the atom of each parameter, or None after recording why the call does not bind.
@@ -80,7 +81,7 @@ def bind(
 
 
 def opened_star(
-    s: Writer, function: Function, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin
+    s: Operations, function: Function, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin
 ) -> list[Any]:
     """Return arguments with the last, ``*sequence``, taken apart if one number of items fits.
 
@@ -102,7 +103,7 @@ def opened_star(
 
 
 def by_number_of_items(
-    s: Writer, func: Atom, function: Function, args: list[Any], kwargs: dict[str, Atom],
+    s: Operations, func: Atom, function: Function, args: list[Any], kwargs: dict[str, Atom],
     origin: Origin, name: str,
 ) -> Atom | None:
     """Write ``f(*items)`` as branches on their number, where defaults leave several that fit.

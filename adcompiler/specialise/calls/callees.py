@@ -26,6 +26,7 @@ from adcompiler.specialise.memos import is_inside, memos_in, note_memos
 from adcompiler.specialise.objects import open_parts
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
@@ -39,7 +40,7 @@ GIVEN = "given"
 
 
 def call_compiled(
-    s: Writer, function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom,
+    s: Operations, function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom,
     scope: Scope | None, origin: Origin, name: str, identity: Any,
 ) -> Atom | None:
     """Write a call of ``function`` compiled on its own for these argument types.
@@ -76,7 +77,7 @@ def call_compiled(
 
 
 def compiled_callee(
-    s: Writer, function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom,
+    s: Operations, function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom,
     scope: Scope | None, origin: Origin, identity: Any,
 ) -> tuple[Callee, list[Atom]] | None:
     """Return ``function`` compiled on its own for these argument types, and what it is passed.
@@ -236,7 +237,7 @@ def key_of(
         return (made, owner, inner)
     position = list(kept).index(atom) if atom in kept else len(kept)
     kept[atom] = None
-    return (position, s.unit.told_type(atom), s.is_unsure(atom))
+    return (position, s.unit.told_type(atom), s.joins.is_unsure(atom))
 
 
 def is_static(atom: Atom, inside: bool) -> bool:
@@ -308,7 +309,7 @@ def cells_read(s: Writer, function: Function, inputs: list[Atom]) -> list[str]:
 
 
 def compile_callee(
-    s: Writer, callee: Callee, function: Function, bound: list[Atom],
+    s: Operations, callee: Callee, function: Function, bound: list[Atom],
     captures: tuple[Atom, ...], itself: Atom, scope: Scope | None, identity: Callable[..., Any],
     kept: list[Atom], cells: Mapping[str, Atom],
 ) -> None:
@@ -372,7 +373,7 @@ def parameter_for(s: Writer, atom: Atom, named: Var | None, origin: Origin) -> V
     """Return the parameter of a function compiled on its own for what it is passed."""
     new = Var(getattr(named or atom, "name", "value"))
     s.unit.set_type(new, s.unit.told_type(atom), True)
-    s.comes_from(new, origin, [atom])
+    s.joins.comes_from(new, origin, [atom])
     s.unit.merged.add(new)
     if is_inside(s, atom):
         s.unit.writes.made_inside.add(new)

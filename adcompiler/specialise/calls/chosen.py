@@ -14,6 +14,7 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Closure, Const, Item, Origin, Raise, Statement, Var,
 )
 from adcompiler.ir.visit import definitions
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.tables import Candidate, OneOf
 
@@ -21,7 +22,7 @@ MAX_CANDIDATES = 32
 
 
 def one_of_functions(
-    s: Writer, var: Var, arms: Sequence[tuple[Atom, list[Statement]]], origin: Origin
+    s: Operations, var: Var, arms: Sequence[tuple[Atom, list[Statement]]], origin: Origin
 ) -> tuple[Var, tuple[Atom, Atom]] | None:
     """Note that ``var`` is one of the functions that two arms give.
 
@@ -36,7 +37,7 @@ def one_of_functions(
         return None
     with s.writing_to(arms[1][1]):
         shifted = s.call(Const(operator.add), [other, Const(len(first))], {}, origin, "which")
-    which = s.joined(Var("which", True), t.INT, False)
+    which = s.joins.joined(Var("which", True), t.INT, False)
     s.unit.calls.one_of[var] = OneOf(which, (*first, *second))
     return which, (place, shifted)
 
@@ -62,7 +63,7 @@ def candidates(
 
 
 def call_one_of(
-    s: Writer, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the call of a function that is one of several; None if it is not known which."""
     known = s.unit.calls.one_of.get(func)
@@ -112,7 +113,7 @@ Entry = tuple[Const, Atom, Atom, Candidate]
 """A test, what it compares, and the function that is meant where it holds."""
 
 
-def entries_read(s: Writer, func: Atom, origin: Origin) -> list[Entry] | None:
+def entries_read(s: Operations, func: Atom, origin: Origin) -> list[Entry] | None:
     """Return the entries of a container of functions that ``func`` is read of; None for others."""
     made = s.unit.definition(func)
     if not isinstance(made, Item):

@@ -25,6 +25,7 @@ from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.objects import (
     NAMESPACE, call_raw, find_raw, held_by, live_class, make_record,
 )
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.values import simple, type_of
@@ -37,7 +38,7 @@ WHOLE = ("numpy", "scipy")
 
 
 def construct(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the making of an instance as a record; None if its class does more than that."""
     cls = func.value
@@ -101,7 +102,7 @@ def generated_init(cls: type) -> type | None:
 
 
 def construct_dataclass(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write what the ``__init__`` of a dataclass does, field by field, then ``__post_init__``."""
     cls = func.value
@@ -141,7 +142,7 @@ def construct_dataclass(
 
 
 def run_init(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write an instance without attributes, and what ``__init__`` does with it."""
     init = find_raw(func.value, "__init__")
@@ -156,7 +157,7 @@ def run_init(
     return made
 
 
-def default_of(s: Writer, owner: type, f: Any, origin: Origin) -> Atom | None:
+def default_of(s: Operations, owner: type, f: Any, origin: Origin) -> Atom | None:
     """Write the default value of a field; None if ``__init__`` assigns none."""
     if f.default_factory is not dataclasses.MISSING:
         factory = live_constant(s, owner, f, "default_factory")
@@ -232,19 +233,19 @@ def copied_instance(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin,
 
 
 @folds(dataclasses.asdict)
-def fold_asdict(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_asdict(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``dataclasses.asdict`` is a display of copies of the fields."""
     return None if kwargs or len(args) != 1 else copied_fields(s, args[0], True, origin, name)
 
 
 @folds(dataclasses.astuple)
-def fold_astuple(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_astuple(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``dataclasses.astuple`` is a tuple of copies of the fields."""
     return None if kwargs or len(args) != 1 else copied_fields(s, args[0], False, origin, name)
 
 
 def copied_fields(
-    s: Writer, obj: Atom, keyed: bool, origin: Origin, name: str
+    s: Operations, obj: Atom, keyed: bool, origin: Origin, name: str
 ) -> Atom | None:
     """Write a dict or tuple of deep copies of the fields; None where a container holds some."""
     type_ = s.unit.type(obj)
@@ -272,7 +273,7 @@ def copied_fields(
 
 
 @folds(dataclasses.replace)
-def fold_replace(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_replace(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``dataclasses.replace`` calls the class with the fields that are not replaced."""
     type_ = s.unit.type(args[0]) if len(args) == 1 else t.UNKNOWN
     if not isinstance(type_, t.Object) or not dataclasses.is_dataclass(type_.cls):

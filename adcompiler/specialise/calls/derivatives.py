@@ -7,6 +7,7 @@ from typing import Any
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star, unstar, arguments
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.derivatives import (
     AT_ONCE, MAKERS, NONE_IS_SAID, ONLY_OUTSIDE, OPTIONS, Wanted, holds_floats,
@@ -14,7 +15,7 @@ from adcompiler.typed.derivatives import (
 
 
 def make_derivative(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write ``grad(f, ...)``, or the whole of ``vjp(f, x, ...)``."""
     mode = MAKERS[func.value]
@@ -56,7 +57,7 @@ def at_once(
 
 
 def push_forward(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write ``jvp(f, primals, tangents)``: the pushforward, with tangents after the primals."""
     given = dict(zip(("function", "primals", "tangents"), args, strict=False)) | kwargs
@@ -82,7 +83,7 @@ def push_forward(
     )
 
 
-def items_of(s: Writer, atom: Atom, origin: Origin) -> tuple[Atom, ...] | None:
+def items_of(s: Operations, atom: Atom, origin: Origin) -> tuple[Atom, ...] | None:
     """Return the items of a tuple or list, None if their number is not known."""
     elements, type_ = s.unit.elements(atom), s.unit.type(atom)
     if elements is None and isinstance(type_, t.Tuple):
@@ -91,7 +92,7 @@ def items_of(s: Writer, atom: Atom, origin: Origin) -> tuple[Atom, ...] | None:
 
 
 def call_made(
-    s: Writer, made: Call, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, made: Call, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a call of what ``grad(f, ...)`` returned; of ``grad(argnums=...)`` that is ``grad``."""
     assert isinstance(made.func, Const)

@@ -70,6 +70,7 @@ from adcompiler.specialise.objects import live_class, table_of
 from adcompiler.specialise.storage import slices, stores
 from adcompiler.specialise.storage.layouts import written_otherwise
 from adcompiler.specialise.unknowns import which_function
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.callee import Callee
@@ -86,7 +87,7 @@ FOLD_MODULES = (
 
 
 def call(
-    s: Writer, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write the call ``func(*args, **kwargs)`` and return the atom of its result."""
     if func is UNDEF:
@@ -139,7 +140,7 @@ def call(
 
 
 def frozen_method(
-    s: Writer, obj: Atom, method: str, origin: Origin
+    s: Operations, obj: Atom, method: str, origin: Origin
 ) -> tuple[Atom, list[Atom], dict[str, Atom]] | None:
     """Return what a method of ``norm(loc, scale)``, a frozen distribution, calls, and with what.
 
@@ -166,7 +167,7 @@ def refuse_recipe(s: Writer, origin: Origin) -> Atom:
 
 
 def call_value(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a call of a function that is known when compiling."""
     value = func.value
@@ -206,7 +207,7 @@ def call_value(
 
 
 def call_of_derivative(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the call of a derivative, or of what makes one; None if the function is neither."""
     value = func.value
@@ -223,7 +224,7 @@ def call_of_derivative(
 
 
 def call_of_parts(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the call of a partial function, of a class, or of an operator; None if it is none."""
     value = func.value
@@ -242,7 +243,7 @@ def call_of_parts(
     return made
 
 
-def run_through(s: Writer, value: Any, args: list[Atom], origin: Origin) -> list[Any]:
+def run_through(s: Operations, value: Any, args: list[Atom], origin: Origin) -> list[Any]:
     """Return arguments with those in their place that give what a function iterates over."""
     if value is dict:
         args = [entries_of(s, arg, origin) for arg in args]
@@ -266,7 +267,7 @@ def is_array_of_its_own(s: Writer, function: Callable[..., Any], arg: Any) -> bo
     return asks and isinstance(type_, t.Object) and hasattr(type_.cls, "__array__")
 
 
-def entries_of(s: Writer, arg: Any, origin: Origin) -> Any:
+def entries_of(s: Operations, arg: Any, origin: Origin) -> Any:
     """Return the dict that an instance with keys is to ``dict``; other arguments as they are."""
     arg = arg if isinstance(arg, Star) else table_of(s, arg, origin)
     if not isinstance(arg, Star) and method_of(s, arg, "keys") is not None:
@@ -275,7 +276,7 @@ def entries_of(s: Writer, arg: Any, origin: Origin) -> Any:
 
 
 def call_prepared(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the call of what `itemgetter`, its kin or `np.vectorize` have made; None if not one."""
     value = func.value
@@ -313,7 +314,7 @@ def supposed(
 
 
 def call_replaced(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write what types decide about a call, or that of a replacement; None if there is neither."""
     value = func.value
@@ -336,7 +337,7 @@ def call_replaced(
 
 
 def call_function(
-    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write the call of a function by its rule, or else by what it is."""
     value = func.value
@@ -381,7 +382,7 @@ def call_function(
 
 
 def call_compiled_code(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a call of what has neither a rule nor source text."""
     value = func.value
@@ -437,7 +438,7 @@ def is_sequence(s: Writer, arg: Any) -> bool:
         STAND_FOR[type_.cls], Sequence)
 
 
-def as_array(s: Writer, argument: Any, origin: Origin) -> Any:
+def as_array(s: Operations, argument: Any, origin: Origin) -> Any:
     """Return a list or tuple of numbers that a ufunc is given as the array that it makes of it."""
     if isinstance(argument, Star) or not isinstance(s.unit.type(argument), (t.List, t.Tuple)):
         return argument
@@ -445,7 +446,7 @@ def as_array(s: Writer, argument: Any, origin: Origin) -> Any:
 
 
 def make_namedtuple(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write the making of a namedtuple, with its fields in order."""
     cls = func.value
@@ -476,7 +477,7 @@ def primitive(
             return folded
     args, kwargs = without_defaults(func.value, *by_name(func.value, args, kwargs))
     args, kwargs = with_axis_by_name(s, func.value, args, kwargs)
-    type_ = s.type_of_call(func.value, args, kwargs) if pure and known.may_be_tried else (
+    type_ = s.types.of_call(func.value, args, kwargs) if pure and known.may_be_tried else (
         type_of_making(s, func.value, args, kwargs) or t.UNKNOWN
     )
     if isinstance(type_, t.Static) and pure:

@@ -29,13 +29,14 @@ from adcompiler.specialise.calls.binding import (
 )
 from adcompiler.specialise.calls.callees import GIVEN, compiled_callee
 from adcompiler.specialise.calls.random_draws import draws
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
 
 
 def call_replacement(
-    s: Writer, rule: Rule, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, rule: Rule, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a call of a function in whose place other code is compiled."""
     definition: Any = rule.definition
@@ -114,7 +115,7 @@ OWN = frozenset({"adcompiler", "adcompiler_rules"})
 
 
 def compile_given(
-    s: Writer, f: Atom, variables: Sequence[Atom], args: Sequence[Atom],
+    s: Operations, f: Atom, variables: Sequence[Atom], args: Sequence[Atom],
     kwargs: dict[str, Atom], origin: Origin,
 ) -> tuple[Callee, list[Atom]] | None:
     """Return ``f`` compiled for ``variables`` and ``args``, and what it is passed beside these.

@@ -19,6 +19,7 @@ from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin, Var
 from adcompiler.ops.homes import home_module
 from adcompiler.specialise.calls.constructors import is_frozen
 from adcompiler.specialise.calls.libraries import installed, is_library, standard
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
 
@@ -33,7 +34,7 @@ KEEPING = ("numpy.", "scipy.")
 
 
 def call_kept(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the call of a function under a cache; None where it is not known what is under it."""
     known = kept_answer(func.value, args, kwargs)

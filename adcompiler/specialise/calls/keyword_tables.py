@@ -19,6 +19,7 @@ from adcompiler.specialise.calls.binding import shown_name
 from adcompiler.specialise.calls.libraries import is_library
 from adcompiler.specialise.calls.opening import defaults_of, defaults_of_closure
 from adcompiler.specialise.objects import find_raw
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 Signature = tuple[Function, int, Callable[[Param], Atom | None]]
@@ -26,7 +27,7 @@ Signature = tuple[Function, int, Callable[[Param], Atom | None]]
 
 
 def keywords_of(
-    s: Writer, func: Atom, args: Sequence[Atom | Star], named: Mapping[str, Atom], table: Atom,
+    s: Operations, func: Atom, args: Sequence[Atom | Star], named: Mapping[str, Atom], table: Atom,
     origin: Origin,
 ) -> dict[str, Atom] | None:
     """Write what a call of ``func`` is given by ``**table``, by the names of its parameters.
@@ -57,7 +58,8 @@ def keywords_of(
 
 
 def entry_or_default(
-    s: Writer, table: Atom, param: Param, default: Callable[[Param], Atom | None], origin: Origin
+    s: Operations, table: Atom, param: Param, default: Callable[[Param], Atom | None],
+    origin: Origin,
 ) -> Atom:
     """Write the value of a parameter that a dict may have, or else its default."""
     name = param.var.name

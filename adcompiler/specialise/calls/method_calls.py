@@ -29,6 +29,7 @@ from adcompiler.specialise.objects import call_raw, call_super, dict_owner, find
 from adcompiler.specialise.storage.container_methods import call_dict_method, call_list_method
 from adcompiler.specialise.storage.slots import refuse_in_derivative
 from adcompiler.specialise.unknowns import OF_ONE_CLASS, SEEN
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 LIST_WRITES = frozenset({
@@ -55,7 +56,7 @@ BUILTIN_METHODS = frozenset(
 
 
 def call_method(
-    s: Writer, func: Atom, obj: Atom, method: str, type_: t.Type, args: list[Atom],
+    s: Operations, func: Atom, obj: Atom, method: str, type_: t.Type, args: list[Atom],
     kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write the call of a method of a value that is not known when compiling."""
@@ -91,14 +92,15 @@ def call_method(
     if made is not None:
         return made
     if isinstance(owner, t.Text):
-        found = s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)
+        found = s.types.of_call(
+            lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)
         return s.let(plain_call(func, args, kwargs), found, name, origin)
     return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
 
 
 def call_descriptor(
-    s: Writer, func: Atom, obj: Atom, descriptor: Callable[..., Any], method: str, args: list[Atom],
-    kwargs: dict[str, Atom], origin: Origin, name: str,
+    s: Operations, func: Atom, obj: Atom, descriptor: Callable[..., Any], method: str,
+    args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write the call of a method that the class of a value has."""
     owner = s.unit.type(obj)
@@ -111,7 +113,7 @@ def call_descriptor(
         return UNDEF
     if isinstance(owner, t.Array | t.Scalar):
         return call_numeric_method(s, obj, descriptor, args, kwargs, origin, name)
-    found = s.type_of_call(
+    found = s.types.of_call(
         lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)
     if descriptor in POSITIONS:
         found = t.INT
@@ -122,8 +124,8 @@ def call_descriptor(
 
 
 def call_numeric_method(
-    s: Writer, obj: Atom, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
-    origin: Origin, name: str
+    s: Operations, obj: Atom, function: Callable[..., Any], args: list[Atom],
+    kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write the method of an array or number as the call of the function that its class has.
 
@@ -148,8 +150,8 @@ def in_one_tuple(s: Writer, method: Any, args: list[Atom], origin: Origin) -> li
 
 
 def call_tuple_method(
-    s: Writer, obj: Atom, owner: t.Tuple, method: str, args: list[Atom], kwargs: dict[str, Atom],
-    origin: Origin, name: str,
+    s: Operations, obj: Atom, owner: t.Tuple, method: str, args: list[Atom],
+    kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom | None:
     """Write the call of a method that a class of tuples has of its own; None if it has not."""
     if is_namedtuple(owner.cls) and not args and method in ("_replace", "_asdict"):
@@ -161,7 +163,7 @@ def call_tuple_method(
 
 
 def call_container_method(
-    s: Writer, obj: Atom, owner: t.List | t.Dict, method: str, args: list[Atom],
+    s: Operations, obj: Atom, owner: t.List | t.Dict, method: str, args: list[Atom],
     kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom | None:
     """Write the call of a method of a list or dict; None if it reads only."""
@@ -193,7 +195,7 @@ def call_container_method(
 
 
 def update_attributes(
-    s: Writer, instance: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
+    s: Operations, instance: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> Atom | None:
     """Write ``instance.__dict__.update(...)`` as stores; None where the keys are not known."""
     opened = opened_dict(s, args[0], origin) if len(args) == 1 else []
@@ -273,7 +275,7 @@ def holders(s: Writer, obj: Atom) -> list[t.Type]:
 
 
 def with_fields(
-    s: Writer, obj: Atom, owner: t.Tuple, method: str, kwargs: dict[str, Atom], origin: Origin,
+    s: Operations, obj: Atom, owner: t.Tuple, method: str, kwargs: dict[str, Atom], origin: Origin,
     name: str,
 ) -> Atom:
     """Write ``_replace`` or ``_asdict`` of a namedtuple."""
@@ -293,7 +295,7 @@ def with_fields(
 
 
 def call_object_method(
-    s: Writer, owner: t.Object, obj: Atom, method: str, args: list[Atom],
+    s: Operations, owner: t.Object, obj: Atom, method: str, args: list[Atom],
     kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write the call of a method of an instance, as its class defines it."""

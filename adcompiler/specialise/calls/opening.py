@@ -35,6 +35,8 @@ from adcompiler.specialise.dead_carries import without_dead_carries
 from adcompiler.specialise.early import made_by_now
 from adcompiler.specialise.memos import note_memos
 from adcompiler.specialise.storage.state import State
+from adcompiler.specialise.interface import Operations
+from adcompiler.specialise.result_types import ResultTypes
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
 
@@ -48,7 +50,7 @@ Each of a chain of functions that calls the next one twice would be opened twice
 
 
 def call_python(
-    s: Writer, func: Const, function: python_types.FunctionType, args: list[Atom],
+    s: Operations, func: Const, function: python_types.FunctionType, args: list[Atom],
     kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write a call of a function written in Python."""
@@ -166,19 +168,19 @@ def call_as_it_is(
 ) -> Atom:
     """Write a call of a function that cannot be compiled: one without derivative, or in a rule."""
     tried = may_be_tried(function, (*args, *kwargs.values()))
-    type_ = s.type_of_call(function, args, kwargs) if tried else t.UNKNOWN
-    if tried and takes_read_only(s, function, args, kwargs):
+    type_ = s.types.of_call(function, args, kwargs) if tried else t.UNKNOWN
+    if tried and takes_read_only(s.types, function, args, kwargs):
         s.unit.calls.harmless.add(function)
     return s.let(plain_call(func, args, kwargs), type_, name, origin)
 
 
 def takes_read_only(
-    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom]
+    types: ResultTypes, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom]
 ) -> bool:
     """Say whether a library function works on arrays that it cannot write into."""
     try:
-        values = [s.stand_in(a, 3) for a in args]
-        named = {k: s.stand_in(a, 3) for k, a in kwargs.items()}
+        values = [types.stand_in(a, 3) for a in args]
+        named = {k: types.stand_in(a, 3) for k, a in kwargs.items()}
         protect((*values, *named.values()))
         function(*values, **named)
     except Exception:
@@ -227,8 +229,8 @@ def static_result(
     found = []
     for n in (3, 4):
         try:
-            values = [s.stand_in(a, n) for a in args]
-            named = {k: s.stand_in(a, n) for k, a in kwargs.items()}
+            values = [s.types.stand_in(a, n) for a in args]
+            named = {k: s.types.stand_in(a, n) for k, a in kwargs.items()}
             given = (*values, *named.values())
             protect(given)
             held = [contents(value) for value in given]
@@ -248,7 +250,7 @@ def static_result(
 
 
 def call_closure(
-    s: Writer, func: Atom, closure: Closure, args: list[Atom], kwargs: dict[str, Atom],
+    s: Operations, func: Atom, closure: Closure, args: list[Atom], kwargs: dict[str, Atom],
     origin: Origin, name: str,
 ) -> Atom:
     """Write a call of a function defined inside the code being compiled."""
@@ -273,7 +275,7 @@ def defaults_of_closure(closure: Closure) -> Callable[[Param], Atom | None]:
 
 
 def apply(
-    s: Writer, function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom,
+    s: Operations, function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom,
     scope: Scope | None, origin: Origin, name: str, identity: Callable[..., Any] | Function,
 ) -> Atom:
     """Write the body of ``function`` in place, or a call of its own compiled form."""

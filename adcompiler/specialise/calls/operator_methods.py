@@ -17,6 +17,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import check_items, dict_keys
 from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler.specialise.objects import call_raw, find_raw
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 OPERATORS: dict[Any, tuple[str, ...]] = {
@@ -51,7 +52,7 @@ def has_text(function: Callable[..., Any]) -> bool:
 
 
 def call_operator(
-    s: Writer, function: Callable[..., Any], args: list[Atom], origin: Origin, name: str
+    s: Operations, function: Callable[..., Any], args: list[Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write an operator of instances as the methods that define it; None if none does."""
     names = OPERATORS.get(function)
@@ -87,7 +88,7 @@ def call_operator(
     return None
 
 
-def truth_of_instance(s: Writer, atom: Atom, type_: t.Object, origin: Origin) -> Atom:
+def truth_of_instance(s: Operations, atom: Atom, type_: t.Object, origin: Origin) -> Atom:
     """Write whether an instance counts as true: what ``__bool__`` or ``__len__`` says."""
     found = method_of(s, atom, "__bool__")
     if found is not None:
@@ -107,7 +108,7 @@ def runs_over(function: Callable[..., Any]) -> bool:
     return known.iterates is True or function is iter or known.means in ("array", "asarray")
 
 
-def iterated(s: Writer, atom: Any, origin: Origin) -> Any:
+def iterated(s: Operations, atom: Any, origin: Origin) -> Any:
     """Return what running over ``atom`` runs over: what ``__iter__`` gives, the keys of a dict."""
     type_ = None if isinstance(atom, Star) else s.unit.type(atom)
     if isinstance(type_, t.Dict) and type_.keys is None:
@@ -126,7 +127,7 @@ def iterated(s: Writer, atom: Any, origin: Origin) -> Any:
     return result
 
 
-def next_of_own(s: Writer, atom: Atom, origin: Origin, name: str) -> Atom | None:
+def next_of_own(s: Operations, atom: Atom, origin: Origin, name: str) -> Atom | None:
     """Write ``next(it)`` of an instance as a call of its ``__next__``; None if it has none."""
     found = method_of(s, atom, "__next__") if is_own(s, atom) else None
     return None if found is None else call_raw(

@@ -14,12 +14,13 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.specialise.storage.operators_in_place import note_in_place
 from adcompiler.specialise.storage.slots import heap_of
 from adcompiler.specialise.storage.stores import WHOLE, store_item
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.support.signatures import signature as signature_of
 
 
 def store_result(
-    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom],
+    s: Operations, function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom],
     origin: Origin, name: str
 ) -> Atom | None:
     """Write a call that is given an array for its result; None if it is given none."""
@@ -100,7 +101,7 @@ def writes_elsewhere(
 
 
 def call_with_out(
-    s: Writer, function: Any, args: list[Any], kwargs: Mapping[str, Atom], out: list[Atom],
+    s: Operations, function: Any, args: list[Any], kwargs: Mapping[str, Atom], out: list[Atom],
     origin: Origin, name: str,
 ) -> Atom:
     """Write a call of a NumPy function that is given an array for its result."""
@@ -148,7 +149,7 @@ def other_dimensions(s: Writer, result: Atom, out: Atom) -> bool:
 
 
 def harmless(
-    s: Writer, function: np.ufunc, position: int, mask: Atom, arg: Atom, origin: Origin
+    s: Operations, function: np.ufunc, position: int, mask: Atom, arg: Atom, origin: Origin
 ) -> Atom:
     """Write an operand with a number of the function's domain where the result is not wanted."""
     type_ = s.unit.type(arg)

@@ -17,11 +17,12 @@ from adcompiler.specialise.calls.callees import parts_of_function
 from adcompiler.specialise.calls.operator_methods import is_own, iterated, method_of
 from adcompiler.specialise.early import leaves_traces
 from adcompiler.specialise.folds.iterator import is_lazy, made_by
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 
 def run_over(
-    s: Writer, atom: Any, origin: Origin, to_its_end: bool,
+    s: Operations, atom: Any, origin: Origin, to_its_end: bool,
     between: Iterable[Atom] | None = None,
 ) -> Any:
     """Return what running over a value runs over, ``to_its_end`` or not.

@@ -59,7 +59,7 @@ def type_of_draw(
     def draw(*values: Any, **named: Any) -> Any:
         return getattr(fresh_generator(cls), method)(*values, **named)
 
-    return s.type_of_call(draw, args, kwargs)
+    return s.types.of_call(draw, args, kwargs)
 
 
 def type_of_making(

@@ -8,15 +8,15 @@ from typing import Any
 
 from adcompiler.ir.nodes import Atom, Const, Origin, Star, unstar
 from adcompiler.specialise.folds.table import class_of
-from adcompiler.specialise.writer import Writer
+from adcompiler.specialise.interface import Operations
 
 PLAIN = (python_types.FunctionType, python_types.BuiltinFunctionType, type)
 AS_ALL: Any = functools.singledispatch(lambda first: first)
 
 
 def call_registered(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str,
-    first: int = 0,
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin,
+    name: str, first: int = 0,
 ) -> Atom | None:
     """Write the call of the function that is registered for the class of an argument.
 

@@ -20,9 +20,10 @@ from adcompiler.ops.homes import root_module
 from adcompiler.ops.registry import hashable
 from adcompiler.specialise.objects import live_class
 from adcompiler.specialise.storage.layouts import of_unknown_layout
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
-Maker = Callable[[Writer, type, list[Atom], dict[str, Atom], Origin], Atom | None]
+Maker = Callable[[Operations, type, list[Atom], dict[str, Atom], Origin], Atom | None]
 ARITHMETIC = {one.function: one for one in BINARY} | {one.in_place: one for one in BINARY}
 SUMS = {"add": "added", "sub": "subtracted"}
 ADDING = tuple(one.in_place for one in BINARY if one.name in SUMS)
@@ -72,7 +73,7 @@ def is_whole(type_: t.Type) -> bool:
 
 
 def call_sparse(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write a call that makes or takes a sparse matrix; None if it is none, or stays as it is."""
     value, module = func.value, forms()
@@ -91,7 +92,7 @@ def call_sparse(
 
 
 def call_with_entries(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], types: list[t.Type],
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], types: list[t.Type],
     origin: Origin, name: str,
 ) -> Atom | None:
     """Write a call that makes or takes a sparse matrix of which the entries are followed."""
@@ -157,7 +158,7 @@ MAKERS: dict[str, dict[Any, Maker | None]] = {}
 
 
 def make_matrix(
-    s: Writer, cls: Any, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
+    s: Operations, cls: Any, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> Atom | None:
     """Write ``csc_matrix(...)`` and its kin of entries; None where they are given another matrix.
 
@@ -192,7 +193,7 @@ def make_matrix(
 
 
 def make_filled(
-    s: Writer, cls: Any, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
+    s: Operations, cls: Any, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> Atom | None:
     """Write ``lil_matrix((m, n))`` and its kin of floats; None of another matrix or dtype."""
     given = dict(zip(("arg1", "shape", "dtype"), args, strict=False)) | kwargs
@@ -207,7 +208,7 @@ def make_filled(
 
 
 def make_diagonals(
-    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
+    s: Operations, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
     origin: Origin
 ) -> Atom | None:
     """Write ``diags`` or ``diags_array``; None where the arguments are of another kind."""
@@ -247,7 +248,7 @@ def make_diagonals(
 
 
 def make_of_table(
-    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
+    s: Operations, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
     origin: Origin
 ) -> Atom | None:
     """Write ``spdiags(data, diags, m, n, format)``."""
@@ -268,7 +269,7 @@ def make_of_table(
 
 
 def make_kron(
-    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
+    s: Operations, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
     origin: Origin
 ) -> Atom | None:
     """Write ``kron(A, B, format)`` of sparse matrices, one of which is entries."""
@@ -297,7 +298,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def call_arithmetic(
-    s: Writer, function: Callable[..., Any], args: list[Atom], origin: Origin, name: str
+    s: Operations, function: Callable[..., Any], args: list[Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write an operator of sparse matrices; None if it stays as it is."""
     types = [s.unit.type(arg) for arg in args]
@@ -326,7 +327,7 @@ def call_arithmetic(
 
 
 def of_two(
-    s: Writer, row: str, function: Callable[..., Any], args: list[Atom], types: list[t.Type],
+    s: Operations, row: str, function: Callable[..., Any], args: list[Atom], types: list[t.Type],
     origin: Origin, name: str
 ) -> Atom | None:
     """Write an operator of two sparse matrices, one of which is entries at least."""
@@ -345,7 +346,7 @@ def of_two(
     return s.call(Const(written), [form, *pair], {}, origin, name)
 
 
-def as_entries(s: Writer, matrix: Atom, origin: Origin) -> Atom:
+def as_entries(s: Operations, matrix: Atom, origin: Origin) -> Atom:
     """Return a sparse matrix as entries."""
     module, type_ = forms(), s.unit.type(matrix)
     if is_entries(type_):
@@ -362,14 +363,14 @@ def is_element(s: Writer, index: Atom) -> bool:
         isinstance(item, t.Scalar) for item in type_.items)
 
 
-def compressed(s: Writer, value: Atom, origin: Origin) -> Atom:
+def compressed(s: Operations, value: Atom, origin: Origin) -> Atom:
     """Return the entries of a matrix that is filled element by element; others as they are."""
     if isinstance(value, Star) or not is_filled(s.unit.type(value)):
         return value
     return s.call(s.attribute(value, "tocsr", origin), [], {}, origin, "matrix")
 
 
-def wholly(s: Writer, value: Atom, origin: Origin) -> Atom:
+def wholly(s: Operations, value: Atom, origin: Origin) -> Atom:
     """Return a matrix of SciPy for entries, which has no derivative; other values as they are."""
     if not is_entries(s.unit.type(value)):
         return value

@@ -12,7 +12,7 @@ from adcompiler.ops.homes import root_module
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import check_support
 from adcompiler.specialise.calls.binding import literal
-from adcompiler.specialise.writer import Writer
+from adcompiler.specialise.interface import Operations
 from adcompiler.typed.values import type_of
 
 KEPT = (python_types.BuiltinMethodType, python_types.MethodWrapperType)
@@ -26,7 +26,7 @@ BY_METHOD: dict[str, tuple[Any, bool]] = {
 
 
 def call_kept_method(
-    s: Writer, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the call of a method that was taken from an array, number, list or dict before.
 
@@ -46,7 +46,7 @@ def call_kept_method(
 
 
 def as_operator(
-    s: Writer, owner: Atom, method: str, args: list[Atom], origin: Origin, name: str
+    s: Operations, owner: Atom, method: str, args: list[Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write ``x.__add__(y)`` of numbers and arrays as the operator; None if it is another method.
 
@@ -78,7 +78,7 @@ def has_own_items(type_: t.Type) -> bool:
 
 
 def method_of_law(
-    s: Writer, owner: t.Object, obj: Atom, method: str, origin: Origin
+    s: Operations, owner: t.Object, obj: Atom, method: str, origin: Origin
 ) -> Atom | None:
     """Return the method with a rule that a distribution of SciPy shares with all of its class.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Const, Origin, Star
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 PYTHON_NUMBERS = {"bool": np.dtype(bool), "int": int, "float": float, "complex": complex}
@@ -17,7 +18,7 @@ IMPLIED = {"casting": "same_kind", "order": "K", "subok": True}
 
 
 def computed_in(
-    s: Writer, ufunc: np.ufunc, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
+    s: Operations, ufunc: np.ufunc, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> tuple[list[Atom], dict[str, Atom]]:
     """Return a call without options that only say how it is computed.
 
@@ -83,7 +84,7 @@ def number_type(type_: t.Type) -> Any:
     return None
 
 
-def converted(s: Writer, arg: Atom, dtype: np.dtype[Any], origin: Origin) -> Atom:
+def converted(s: Operations, arg: Atom, dtype: np.dtype[Any], origin: Origin) -> Atom:
     """Write an operand in another dtype; as it is where it has that already."""
     type_ = s.unit.type(arg)
     if isinstance(type_, t.Array):

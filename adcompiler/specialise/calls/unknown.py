@@ -18,13 +18,14 @@ from adcompiler.specialise.calls.missing import spelling
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.stores import WHOLE, store_item
 from adcompiler.specialise.unknowns import called
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 CONTAINERS = (t.List, t.Dict, t.Tuple)
 
 
 def call_unknown(
-    s: Writer, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a call of a function that may write into its arguments."""
     heap = s.heap
@@ -96,7 +97,7 @@ def unfollowed(s: Writer, heap: Heap, stored: dict[Place, Any]) -> str | None:
 
 
 def call_with_copies(
-    s: Writer, func: Atom, arrays: dict[Place, Atom], kept: tuple[Place, ...],
+    s: Operations, func: Atom, arrays: dict[Place, Atom], kept: tuple[Place, ...],
     args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write a call that is given copies, and the stores of what becomes of arrays."""

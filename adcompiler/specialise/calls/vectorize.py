@@ -24,6 +24,7 @@ from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.folds.iterator import is_none, may_carry, options, run, sequence
 from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.storage.layouts import of_unknown_layout
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.support.structs import dataclass
 
@@ -89,7 +90,7 @@ def core_axes(signature: str | None) -> tuple[int, ...] | None:
 
 
 def call_vectorized(
-    s: Writer, made: Vectorized, args: list[Atom], kwargs: Mapping[str, Atom], origin: Origin,
+    s: Operations, made: Vectorized, args: list[Atom], kwargs: Mapping[str, Atom], origin: Origin,
     name: str,
 ) -> Atom:
     """Write the call of an ``np.vectorize``."""
@@ -98,7 +99,7 @@ def call_vectorized(
 
 
 def run_vectorized(
-    s: Writer, made: Vectorized, args: list[Atom], kwargs: Mapping[str, Atom], origin: Origin,
+    s: Operations, made: Vectorized, args: list[Atom], kwargs: Mapping[str, Atom], origin: Origin,
     name: str,
 ) -> Atom:
     """Write what the call of an ``np.vectorize`` does, element by element."""
@@ -157,7 +158,7 @@ def refuse(s: Writer, origin: Origin, problem: str) -> Atom:
     )
 
 
-def as_array(s: Writer, arg: Atom, origin: Origin) -> Atom:
+def as_array(s: Operations, arg: Atom, origin: Origin) -> Atom:
     """Write a list or tuple as an array."""
     if isinstance(s.unit.type(arg), (t.List, t.Tuple)):
         return s.call(Const(np.array), [arg], {}, origin, "array")
@@ -172,13 +173,13 @@ def loop_axes(s: Writer, array: Atom, core: int) -> int | None:
     return None if isinstance(type_, t.Unknown) else 0
 
 
-def loop_shape(s: Writer, array: Atom, n: int, core: int, origin: Origin) -> Atom:
+def loop_shape(s: Operations, array: Atom, n: int, core: int, origin: Origin) -> Atom:
     """Write the extents of the axes that are looped over."""
     shape = s.attribute(array, "shape", origin, "shape")
     return s.item(shape, Const(slice(None, n)), origin, "shape") if core else shape
 
 
-def stretched(s: Writer, array: Atom, shape: Atom, n: int, core: int, origin: Origin) -> Atom:
+def stretched(s: Operations, array: Atom, shape: Atom, n: int, core: int, origin: Origin) -> Atom:
     """Write an argument broadcast to the shape of the loop."""
     if core:
         inner = s.item(s.attribute(array, "shape", origin), Const(slice(n, None)), origin, "core")
@@ -187,7 +188,7 @@ def stretched(s: Writer, array: Atom, shape: Atom, n: int, core: int, origin: Or
 
 
 def parts_of(
-    s: Writer, array: Atom, n: int, core: int, numbers: bool, origin: Origin
+    s: Operations, array: Atom, n: int, core: int, numbers: bool, origin: Origin
 ) -> Atom:
     """Write the parts of an array that a loop over its first ``n`` axes runs over."""
     if core and n > 1:
@@ -208,7 +209,7 @@ def parts_of(
 
 
 def assembled_once(
-    s: Writer, result: Atom, dtypes: tuple[Any, ...] | None, origin: Origin, name: str
+    s: Operations, result: Atom, dtypes: tuple[Any, ...] | None, origin: Origin, name: str
 ) -> Atom:
     """Write the result of a function that was called once as an array, or a tuple of them."""
     type_ = s.unit.type(result)
@@ -228,7 +229,7 @@ def dtype_of(dtypes: tuple[Any, ...] | None, position: int) -> dict[str, Atom]:
 
 
 def assembled(
-    s: Writer, items: Atom, shape: Atom, n: int, dtypes: tuple[Any, ...] | None, origin: Origin,
+    s: Operations, items: Atom, shape: Atom, n: int, dtypes: tuple[Any, ...] | None, origin: Origin,
     name: str, lists: bool = False,
 ) -> Atom:
     """Write the array of a list of results, or a tuple of arrays for tuples."""
@@ -248,7 +249,7 @@ def assembled(
 
 
 def one_array(
-    s: Writer, items: Atom, item: t.Type, shape: Atom, n: int, dtype: dict[str, Atom],
+    s: Operations, items: Atom, item: t.Type, shape: Atom, n: int, dtype: dict[str, Atom],
     origin: Origin, name: str, lists: bool = False,
 ) -> Atom:
     """Write the array of a list of numbers or arrays, in the shape of the loop."""
@@ -267,7 +268,7 @@ def one_array(
 
 
 def reshaped(
-    s: Writer, items: Atom, result: Atom, shape: Atom, n: int, origin: Origin, name: str
+    s: Operations, items: Atom, result: Atom, shape: Atom, n: int, origin: Origin, name: str
 ) -> Atom:
     """Write the array of all results, one after the other, in the shape of the loop."""
     if n == 1:
@@ -293,7 +294,7 @@ def uniform(s: Writer, items: Atom, item: t.Type) -> bool:
 
 @folds(np.apply_along_axis)
 def fold_apply_along_axis(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
     """Rows along the axis, which is moved to the end meanwhile."""
     if len(args) < 3 or any(isinstance(arg, Star) for arg in args):
@@ -347,7 +348,9 @@ def fold_frompyfunc(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin,
 
 
 @folds(np.fromiter)
-def fold_fromiter(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_fromiter(
+    s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str
+) -> Any:
     given = options(("iter", "dtype", "count", "like"), args, kwargs)
     if given is None or "dtype" not in given or not is_none(given.get("like")):
         return None
@@ -360,7 +363,7 @@ def fold_fromiter(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, n
 
 @folds(np.fromfunction)
 def fold_fromfunction(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
     """The function is called once, on the grids of ``np.indices``."""
     if len(args) != 2 or any(isinstance(arg, Star) for arg in args) or not is_none(
@@ -381,7 +384,9 @@ def fold_fromfunction(
 
 
 @folds(np.piecewise)
-def fold_piecewise(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_piecewise(
+    s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str
+) -> Any:
     """Each function gets the elements of its piece; their results are put where these were."""
     if len(args) < 3 or any(isinstance(arg, Star) for arg in args):
         return None

@@ -10,12 +10,12 @@ from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Star
 from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.folds.iterator import is_none, may_carry, options, refuse, run, sequence
 from adcompiler.specialise.folds.table import FOLDS, Fold, folds
-from adcompiler.specialise.writer import Writer
+from adcompiler.specialise.interface import Operations
 
 
 @folds(itertools.product)
 def fold_product(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     times = kwargs.get("repeat", Const(1))
     if not args or any(isinstance(a, Star) for a in args) or not any(
@@ -38,7 +38,7 @@ def fold_product(
 
 def _combinations(function: type) -> Fold:
     def fold(
-        s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+        s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
         """Positions are combined in place of items."""
         given = options(("iterable", "r"), args, kwargs)

@@ -14,6 +14,7 @@ from adcompiler.frontend.grids import dense_grid, evenly_spaced, stepped
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Slice, Star, unstar
 from adcompiler.specialise.folds.table import Kwargs, folds
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 Rows: Any = type(np.r_)
@@ -26,7 +27,7 @@ WEAK = {"bool": False, "int": 0, "float": 0.0, "complex": 0j}
 
 @folds(Rows.__getitem__)
 def fold_concatenation(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Vectors are columns of ``np.c_``. Texts such as ``"0,2"`` are not supported."""
     if len(args) != 2 or kwargs:
@@ -59,7 +60,7 @@ def fold_concatenation(
     return s.call(Const(np.concatenate), [whole], axis, origin, name)
 
 
-def parts_of(s: Writer, key: Atom, origin: Origin) -> list[Atom] | None:
+def parts_of(s: Operations, key: Atom, origin: Origin) -> list[Atom] | None:
     """Return numbers and arrays for what the subscript lists; None if they are not all known."""
     type_ = s.unit.type(key)
     items = [key]
@@ -71,7 +72,7 @@ def parts_of(s: Writer, key: Atom, origin: Origin) -> list[Atom] | None:
     return known if known and len(known) == len(parts) else None
 
 
-def part_of(s: Writer, item: Atom, origin: Origin) -> Atom | None:
+def part_of(s: Operations, item: Atom, origin: Origin) -> Atom | None:
     """Return a number or an array; a slice is one of ``np.arange``, or of ``np.linspace``."""
     bounds = bounds_of(s, item)
     if bounds is not None:
@@ -114,7 +115,7 @@ def fold_slice(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name:
 
 @folds(Grids.__getitem__)
 def fold_grid(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """A slice is a vector, several are a grid; a complex step is the number of points."""
     if len(args) != 2 or kwargs:
@@ -148,7 +149,7 @@ def fold_grid(
 
 @folds(np.ix_)
 def fold_crossing(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Vectors, some of which may carry a derivative, each along an axis of its own."""
     types = [s.unit.type(unstar(arg)) for arg in args]
@@ -167,7 +168,7 @@ def fold_crossing(
     return s.pack("tuple", crossing(s, vectors, origin), name, origin)
 
 
-def crossing(s: Writer, vectors: list[Atom], origin: Origin) -> tuple[Atom, ...]:
+def crossing(s: Operations, vectors: list[Atom], origin: Origin) -> tuple[Atom, ...]:
     """Write vectors as arrays of as many axes as there are vectors, each along its own."""
     every = range(len(vectors))
     return tuple(

@@ -19,6 +19,7 @@ from adcompiler.runtime.adjoints.sequences import spread
 from adcompiler.runtime.adjoints.shaping import like
 from adcompiler.runtime.containers import dict_of_adjoint
 from adcompiler.specialise.folds.table import Kwargs, folds
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 EVERYTHING = Const(slice(None))
@@ -32,7 +33,7 @@ def contained(
     return s.pack(kind, tuple(parts), name, origin)
 
 
-def formed(s: Writer, piece: Atom, x: Atom, origin: Origin) -> Atom:
+def formed(s: Operations, piece: Atom, x: Atom, origin: Origin) -> Atom:
     """Write a piece of a cotangent, which has the shape of ``x``, in the form of ``x``."""
     if isinstance(x, Const):
         return NONE
@@ -58,7 +59,7 @@ def subscript(s: Writer, part: Atom, axis: int, origin: Origin) -> Atom:
 
 
 def cut(
-    s: Writer, g: Atom, arrays: Atom, axis: int, origin: Origin, name: str
+    s: Operations, g: Atom, arrays: Atom, axis: int, origin: Origin, name: str
 ) -> Atom | None:
     """Write the pieces of ``g`` that arrays of its number of axes, joined along ``axis``, get."""
     found = dimensions(s, g, arrays)
@@ -85,7 +86,7 @@ def cut(
 
 
 def layers(
-    s: Writer, g: Atom, arrays: Atom, axis: int, origin: Origin, name: str
+    s: Operations, g: Atom, arrays: Atom, axis: int, origin: Origin, name: str
 ) -> Atom | None:
     """Write the layers of ``g`` along ``axis`` that arrays of one axis less get."""
     found = dimensions(s, g, arrays)
@@ -106,19 +107,21 @@ def known_axis(args: list[Atom], kwargs: dict[str, Atom]) -> int | None:
 
 
 @folds(concatenate_adjoint)
-def fold_concatenate(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_concatenate(
+    s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str
+) -> Any:
     axis = known_axis(args, kwargs)
     return None if axis is None else cut(s, args[0], args[1], axis, origin, name)
 
 
 @folds(stack_adjoint)
-def fold_stack(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_stack(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     axis = known_axis(args, kwargs)
     return None if axis is None else layers(s, args[0], args[1], axis, origin, name)
 
 
 @folds(vstack_adjoint)
-def fold_vstack(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_vstack(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     found = dimensions(s, args[0], args[1])
     if found is not None and set(found[1]) == {1}:
         return layers(s, args[0], args[1], 0, origin, name)
@@ -126,7 +129,7 @@ def fold_vstack(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, nam
 
 
 @folds(hstack_adjoint)
-def fold_hstack(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_hstack(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     found = dimensions(s, args[0], args[1])
     one = found is not None and set(found[1]) == {1}
     return cut(s, args[0], args[1], 0 if one else 1, origin, name)
@@ -134,7 +137,7 @@ def fold_hstack(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, nam
 
 @folds(column_stack_adjoint)
 def fold_column_stack(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
     found = dimensions(s, args[0], args[1])
     if found is not None and set(found[1]) == {1}:
@@ -143,7 +146,7 @@ def fold_column_stack(
 
 
 @folds(spread)
-def fold_spread(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_spread(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """The cotangent of each item of a sum is that of the sum, in the item's shape."""
     g, x = args
     if not isinstance(s.unit.definition(x), Pack):

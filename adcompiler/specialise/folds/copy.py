@@ -15,11 +15,11 @@ from adcompiler.runtime.aliases import copied_apart
 from adcompiler.specialise.calls.constructors import copied_instance, is_copied_by_attributes
 from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.objects import held_by, make_record
-from adcompiler.specialise.writer import Writer
+from adcompiler.specialise.interface import Operations
 
 
 @folds(copy.copy)
-def fold_copy(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_copy(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     if len(args) != 1 or kwargs:
         return None
     match s.unit.type(args[0]):
@@ -37,7 +37,9 @@ def fold_copy(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name:
 
 
 @folds(copy.deepcopy)
-def fold_deepcopy(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_deepcopy(
+    s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str
+) -> Any:
     if len(args) != 1 or kwargs:
         return None
     made = deep_copy(s, args[0], origin, name, {})
@@ -48,7 +50,7 @@ def fold_deepcopy(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, n
 
 
 @folds(copied)
-def fold_copied(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_copied(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """What is not known cannot be written into either: no copy of it is needed."""
     made = fold_deepcopy(s, args, kwargs, origin, name)
     return args[0] if made is None else made
@@ -71,7 +73,7 @@ def mutable_parts(type_: t.Type) -> int:
 
 
 def deep_copy(
-    s: Writer, value: Atom, origin: Origin, name: str, copies: dict[Atom, Atom | None]
+    s: Operations, value: Atom, origin: Origin, name: str, copies: dict[Atom, Atom | None]
 ) -> Atom | None:
     """Write a deep copy of a value; None if its type is not known throughout.
 
@@ -83,7 +85,7 @@ def deep_copy(
 
 
 def new_copy(
-    s: Writer, value: Atom, origin: Origin, name: str, copies: dict[Atom, Atom | None]
+    s: Operations, value: Atom, origin: Origin, name: str, copies: dict[Atom, Atom | None]
 ) -> Atom | None:
     """As ``deep_copy``, of what has not been copied."""
     type_ = s.unit.type(value)

@@ -15,6 +15,7 @@ from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.folds.iterator import is_none, may_carry, run, sequence
 from adcompiler.specialise.folds.table import FOLDS, Fold, folds
 from adcompiler.specialise.result_types import item_type
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 
@@ -23,7 +24,7 @@ def _extremum(
     by_or: Callable[..., Any], item: Callable[..., Any]
 ) -> Fold:
     def fold(
-        s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+        s: Operations, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
         """With a key the greatest key is looked for; without, items that are tuples are."""
         if not args or set(kwargs) - {"key", "default"}:
@@ -83,7 +84,7 @@ def one_of(
 
 def _item_of(function: Callable[..., Any]) -> Fold:
     def fold(
-        s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+        s: Operations, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
         if len(args) != 1 or kwargs or isinstance(args[0], Star):
             return None
@@ -110,7 +111,7 @@ FOLDS[min] = _extremum(
 
 @folds(math.hypot)
 def fold_hypot(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """The norm of a sequence of unknown length is its distance from 0."""
     if len(args) != 1 or not isinstance(args[0], Star):
@@ -120,7 +121,7 @@ def fold_hypot(
 
 @folds(sorted)
 def fold_sorted(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     if len(args) != 1 or set(kwargs) - {"key", "reverse"}:
         return None

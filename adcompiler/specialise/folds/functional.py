@@ -32,6 +32,7 @@ from adcompiler.specialise.calls.functionals import (
     compile_given, name_of, takes_exactly, users_line,
 )
 from adcompiler.specialise.folds.table import Kwargs, folds
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.derivatives import Wanted
 from adcompiler.typed.values import type_of
@@ -63,7 +64,9 @@ def fold_keeps(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name:
 
 
 @folds(checkpoint)
-def fold_checkpoint(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def fold_checkpoint(
+    s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str
+) -> Atom:
     """Write a call of a checkpoint, or a function as one."""
     if len(args) == 1 and not kwargs:
         return s.call(Const(checkpointed), args, {}, origin, name)
@@ -71,7 +74,9 @@ def fold_checkpoint(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin,
 
 
 @folds(recomputed)
-def fold_recomputed(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def fold_recomputed(
+    s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str
+) -> Atom:
     """Write the call of a function that the sweep runs again, rather than have it save anything."""
     origin = users_line(s, origin)
     f, *rest = args
@@ -87,7 +92,9 @@ def fold_recomputed(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin,
 
 
 @folds(ExternalFunction.__call__, call_external)
-def fold_external(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def fold_external(
+    s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str
+) -> Atom:
     """Write a call of an external function, with the type that it promises."""
     if kwargs:
         return s.reject(
@@ -138,7 +145,7 @@ BY_VJP = (external_by_vjp, external_of_two_by_vjp, external_of_three_by_vjp)
 
 
 def derivative_that_is_compiled(
-    s: Writer, function: Atom, type_: t.Type, count: int, origin: Origin
+    s: Operations, function: Atom, type_: t.Type, count: int, origin: Origin
 ) -> tuple[Any, Atom] | None:
     """Return a function with a rule, and what that calls: the derivative of an external function.
 
@@ -172,7 +179,7 @@ def is_linear(type_: t.Object) -> bool:
 
 @folds(function_of)
 def fold_function_of(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a compiled function as a value that a library calls."""
     f, variables, rest = args
@@ -187,7 +194,9 @@ def fold_function_of(
 
 
 @folds(implied)
-def fold_implied(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def fold_implied(
+    s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str
+) -> Atom:
     """Write a value that has its derivative from what it satisfies."""
     pull, f, variables, rest, value = args
     around, settings = s.unit.derivatives.around, s.unit.settings
@@ -220,7 +229,7 @@ def fold_implied(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, na
 
 
 @folds(typed)
-def fold_typed(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def fold_typed(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Enter the type of a value that is known to the writer of a replacement.
 
     That of an array is in the text: it is read again where a derivative is differentiated.
@@ -260,7 +269,7 @@ def fold_following(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, 
 
 
 @folds(steady)
-def fold_steady(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def fold_steady(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Write the start of an iteration as of the type that a step has: a float for an int."""
     f, *more = args
     state: Atom = more.pop(0)
@@ -290,7 +299,7 @@ def fold_steady(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, nam
 
 @folds(functionals.hessian_product)
 def fold_hessian_product(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write the gradient of a derivative along tangents: a part for each argument, or None."""
     primal, wanted, along, tangents, operands = args
@@ -314,7 +323,7 @@ def fold_hessian_product(
 
 
 @folds(functionals.chosen)
-def fold_chosen(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def fold_chosen(s: Operations, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Write the parts of a tuple that are wanted."""
     parts: Atom
     places: Const
@@ -328,7 +337,7 @@ def fold_chosen(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name
 
 
 def arguments_of(
-    s: Writer, f: Atom, variables: int, rest: Atom, origin: Origin
+    s: Operations, f: Atom, variables: int, rest: Atom, origin: Origin
 ) -> list[Any] | None:
     """Return the further arguments of a function, which ``rest`` holds; None, reported, if unknown.
 
@@ -363,7 +372,7 @@ def arguments_of(
     return parts
 
 
-def items_of(s: Writer, atom: Atom, origin: Origin) -> list[Any]:
+def items_of(s: Operations, atom: Atom, origin: Origin) -> list[Any]:
     """Return the items of a tuple that is written out, or known when compiling."""
     if isinstance(atom, Const):
         return [Const(value) for value in atom.value]

@@ -9,11 +9,11 @@ from typing import Any
 from adcompiler.frontend import iterators
 from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Star
 from adcompiler.specialise.folds.iterator import run
-from adcompiler.specialise.writer import Writer
+from adcompiler.specialise.interface import Operations
 
 
 def get_entry(
-    s: Writer, table: Atom, args: list[Atom], origin: Origin, name: str
+    s: Operations, table: Atom, args: list[Atom], origin: Origin, name: str
 ) -> Atom:
     """Write ``table.get(key, default)`` of a key that is not known when compiling."""
     default = args[1] if len(args) > 1 else NONE
@@ -24,7 +24,7 @@ GETTERS = frozenset({operator.itemgetter, operator.attrgetter, operator.methodca
 
 
 def call_getter(
-    s: Writer, function: Callable[..., Any], made: list[Any], named: dict[str, Atom],
+    s: Operations, function: Callable[..., Any], made: list[Any], named: dict[str, Atom],
     args: list[Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the call of what ``operator.itemgetter`` and its like return; None if it is no such."""

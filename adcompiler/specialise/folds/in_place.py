@@ -11,6 +11,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Origin, Var
 from adcompiler.ir.operators import IN_PLACE, SIGNS
 from adcompiler.specialise.folds.table import FOLDS, Fold
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.storage.container_methods import call_dict_method, repeat
 from adcompiler.specialise.storage.operators_in_place import write_in_place
 from adcompiler.specialise.writer import Writer
@@ -24,7 +25,7 @@ WRITTEN: dict[type, tuple[str, str]] = {
 
 def _in_place(function: Callable[..., Any], plain: Callable[..., Any]) -> Fold:
     def fold(
-        s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+        s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Any:
         """``x op= y`` of an immutable value rebinds the name; of others it writes into them."""
         type_ = s.unit.type(args[0])
@@ -49,7 +50,7 @@ def _in_place(function: Callable[..., Any], plain: Callable[..., Any]) -> Fold:
             return repeat(s, args[0], args[1], origin)
         if isinstance(type_, (t.Dict, t.List)):
             return refuse_write(s, type_, plain, origin)
-        found = s.type_of_call(plain, args, {})
+        found = s.types.of_call(plain, args, {})
         new = s.let(Call(Const(function), tuple(args)), found, name, origin)
         if s.heap is not None:  # it will be the operator that makes a new value, or be refused
             s.heap.forget(new)

@@ -21,6 +21,7 @@ from adcompiler.runtime.adjoints.kinks import first_derivative
 from adcompiler.runtime.containers import SELF_MATCHED, sequence_pattern_fits, unbound
 from adcompiler.specialise.folds.table import Kwargs, class_of, folds
 from adcompiler.specialise.generators import consumed
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import stand_in
 
@@ -147,7 +148,7 @@ def fold_is_mapping(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin,
 
 @folds(pattern_argument)
 def fold_pattern_argument(
-    s: Writer, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin, name: str
 ) -> Any:
     """What a positional pattern is matched with: an attribute, or the value itself."""
     cls, value, position = args
@@ -212,7 +213,7 @@ def fold_hasattr(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, na
 
 
 @folds(getattr)
-def fold_getattr(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_getattr(s: Operations, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     if len(args) < 2 or not isinstance(args[1], Const):
         return None
     if len(args) == 3:
@@ -305,7 +306,7 @@ def fold_is_not(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, nam
 
 
 @folds(operator.not_)
-def fold_not(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_not(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     truth = s.truth(args[0], origin)
     if isinstance(truth, Const):
         return Const(not truth.value)
@@ -315,7 +316,7 @@ def fold_not(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: 
 
 
 @folds(bool)
-def fold_truth(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_truth(s: Operations, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     """Whether an instance is true is what its method says."""
     if len(args) != 1 or kwargs or isinstance(args[0], Star) or not isinstance(
         s.unit.type(args[0]), t.Object
@@ -351,7 +352,7 @@ def fold_ndim(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name:
 
 
 @folds(np.shape)
-def fold_shape(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_shape(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     type_ = s.unit.type(args[0])
     if isinstance(type_, t.Array):
         return s.attribute(args[0], "shape", origin, name)
@@ -359,7 +360,7 @@ def fold_shape(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name
 
 
 @folds(np.size)
-def fold_size(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_size(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     type_ = s.unit.type(args[0])
     if len(args) == 1 and isinstance(type_, t.Array):
         return s.attribute(args[0], "size", origin, name)
@@ -395,7 +396,7 @@ def fold_isrealobj(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, 
 
 
 @folds(np.conj, same_layout=True)
-def fold_conj(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_conj(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """In rules, the conjugate of a Python number is its method; of a real number, the number."""
     own = primal_of(s) == "conjugate"  # its primal gives a NumPy number
     if s.in_rule and not own and s.unit.type(args[0]) == t.COMPLEX:

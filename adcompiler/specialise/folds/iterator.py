@@ -23,6 +23,7 @@ from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.calls.operator_methods import next_of_own
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.result_types import item_type
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 LAZY: frozenset[Any] = frozenset({
@@ -87,7 +88,7 @@ def gives_items(function: Callable[..., Any]) -> bool:
     return function in VIEWING if hashable(function) else False
 
 
-def opened_iterator(s: Writer, arg: Any, origin: Origin) -> Any:
+def opened_iterator(s: Operations, arg: Any, origin: Origin) -> Any:
     """Write what a call gets in place of ``iter(x)`` and of ``x.flat``."""
     if isinstance(arg, Star):
         return Star(opened_iterator(s, arg.atom, origin))
@@ -99,7 +100,7 @@ def opened_iterator(s: Writer, arg: Any, origin: Origin) -> Any:
     return arg
 
 
-def sequence(s: Writer, atom: Any, origin: Origin) -> Atom:
+def sequence(s: Operations, atom: Any, origin: Origin) -> Atom:
     """Write ``atom`` as a sequence: what has no positions as a list."""
     atom = unstar(atom)
     type_ = s.unit.type(atom)
@@ -114,7 +115,7 @@ def sequence(s: Writer, atom: Any, origin: Origin) -> Atom:
     return s.call(Const(listed), [atom], {}, origin, "items")
 
 
-def flat_items(s: Writer, rhs: Attribute, origin: Origin) -> Atom:
+def flat_items(s: Operations, rhs: Attribute, origin: Origin) -> Atom:
     """Write the elements of ``x.flat`` as an array."""
     return s.call(s.attribute(rhs.obj, "ravel", origin), [], {}, origin, "elements")
 
@@ -127,7 +128,7 @@ def is_flat(s: Writer, atom: Atom) -> bool:
 
 
 def run(
-    s: Writer, function: Callable[..., Any], args: list[Atom], origin: Origin, name: str
+    s: Operations, function: Callable[..., Any], args: list[Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a call of a function of ``frontend/iterators``."""
     return s.call(Const(function), args, {}, origin, name)
@@ -166,7 +167,7 @@ def fold_iter(
 
 @folds(next, as_given=True)
 def fold_next(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     own = next_of_own(s, args[0], origin, name) if len(args) == 1 else None
     if own is not None:
@@ -195,7 +196,7 @@ def fold_next(
     return run(s, iterators.first_of, [items], origin, name)
 
 
-def transposed(s: Writer, rows: Atom, origin: Origin, name: str) -> Atom | None:
+def transposed(s: Operations, rows: Atom, origin: Origin, name: str) -> Atom | None:
     """Write ``zip(*rows)``; None if the rows may be texts or iterators."""
     rows = sequence(s, rows, origin)
     row = item_type(s.unit.type(rows))

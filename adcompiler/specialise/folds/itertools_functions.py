@@ -17,12 +17,13 @@ from adcompiler.specialise.folds.iterator import (
     is_none, made_by, may_carry, options, refuse, run, sequence,
 )
 from adcompiler.specialise.folds.table import FOLDS, Fold, folds
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 
 @folds(functools.reduce)
 def fold_reduce(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     if len(args) < 2 or any(isinstance(arg, Star) for arg in args):
         return None
@@ -32,7 +33,7 @@ def fold_reduce(
 
 @folds(itertools.accumulate)
 def fold_accumulate(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     given = options(("iterable", "func", "initial"), args, kwargs)
     if given is None or len(args) > 2 or not any(may_carry(s, a) for a in given.values()):
@@ -58,7 +59,7 @@ def fold_tee(
 
 def _with_function(function: Callable[..., Any]) -> Fold:
     def fold(
-        s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+        s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
         if len(args) != 2 or kwargs or not may_carry(s, args[1]):
             return None
@@ -75,7 +76,7 @@ FOLDS[itertools.starmap] = _with_function(iterators.applied_to_rows)
 
 @folds(itertools.compress)
 def fold_compress(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     given = options(("data", "selectors"), args, kwargs)
     if given is None or len(given) != 2 or not may_carry(s, given["data"]):
@@ -85,7 +86,7 @@ def fold_compress(
 
 @folds(itertools.groupby)
 def fold_groupby(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     given = options(("iterable", "key"), args, kwargs)
     if given is None:
@@ -106,7 +107,7 @@ def fold_groupby(
 
 @folds(itertools.chain)
 def fold_chain(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """The iterables one after the other are a display of each, opened by ``*``."""
     if not any(may_carry(s, arg) for arg in args):
@@ -120,7 +121,7 @@ def fold_chain(
 
 
 def fold_chain_from_iterable(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     if len(args) != 1 or not may_carry(s, args[0]):
         return None
@@ -132,7 +133,7 @@ FOLDS[itertools.chain.from_iterable] = fold_chain_from_iterable
 
 @folds(itertools.islice)
 def fold_islice(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     if not 2 <= len(args) <= 4 or not may_carry(s, args[0]):
         return None
@@ -151,7 +152,7 @@ def fold_islice(
 
 @folds(itertools.pairwise)
 def fold_pairwise(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     if len(args) != 1 or not may_carry(s, args[0]):
         return None
@@ -162,7 +163,7 @@ def fold_pairwise(
 
 @folds(itertools.zip_longest)
 def fold_zip_longest(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     given = [*args, *kwargs.values()]
     if any(isinstance(arg, Star) for arg in args) or not any(may_carry(s, a) for a in given):
@@ -177,7 +178,7 @@ def fold_zip_longest(
 
 @folds(itertools.repeat)
 def fold_repeat(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     given = options(("object", "times"), args, kwargs)
     if given is None or "object" not in given:

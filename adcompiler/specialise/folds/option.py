@@ -15,13 +15,13 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Star
 from adcompiler.specialise.folds.iterator import is_none, options, run
 from adcompiler.specialise.folds.table import Kwargs, folds
-from adcompiler.specialise.writer import Writer
+from adcompiler.specialise.interface import Operations
 
 STATISTICS = {"maximum": np.max, "minimum": np.min, "median": np.median}
 
 
 @folds(np.pad)
-def fold_pad(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_pad(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """Other modes are linear, and have a rule; "empty" leaves open what it pads with: zeros."""
     if any(isinstance(arg, Star) for arg in args) or len(args) > 3:
         return None
@@ -40,7 +40,7 @@ def fold_pad(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: 
 
 
 @folds(np.interp)
-def fold_interp(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_interp(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """With a period, what is left and right of the points does not matter."""
     given = options(("x", "xp", "fp", "left", "right", "period"), args, kwargs)
     if given is None or not {"x", "xp", "fp"} <= given.keys():

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Const, Origin, Star
 from adcompiler.specialise.folds.table import FOLDS, Fold
-from adcompiler.specialise.writer import Writer
+from adcompiler.specialise.interface import Operations
 
 
 def _outer(ufunc: np.ufunc) -> Fold:
     def fold(
-        s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+        s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
         """Give the first array an axis of length one for each of the second."""
         if len(args) != 2 or any(isinstance(arg, Star) for arg in args):

@@ -14,6 +14,7 @@ from adcompiler.ops.facts import FIRST_WINS, KEPT, LARGEST, NEVER_NEGATIVE
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import stays_real
 from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 DEPTH = 8
@@ -21,7 +22,7 @@ DEPTH = 8
 
 @folds(operator.matmul)
 def with_arrays(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str,
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str,
     function: Callable[..., Any] | None = None
 ) -> Atom | None:
     """Write an operator of an array and a list or tuple as NumPy does it: of two arrays."""
@@ -47,7 +48,7 @@ def is_plain_tuple(type_: t.Type) -> bool:
 
 @folds(operator.pow, pow)
 def check_power(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the check that the power of two real numbers is real, where it may be complex."""
     if s.in_rule or kwargs or len(args) != 2:
@@ -69,7 +70,7 @@ def may_be_complex(s: Writer, x: Atom, y: Atom) -> bool:
         return False
     if isinstance(y, Const) and float(y.value).is_integer():
         return False
-    if s.type_of_call(operator.pow, [x, y], {}) == t.COMPLEX:
+    if s.types.of_call(operator.pow, [x, y], {}) == t.COMPLEX:
         return False  # of a negative literal: its type is known to be complex
     return not never_negative(s, x, DEPTH)
 

@@ -14,12 +14,13 @@ from adcompiler.runtime import add, as_cotangent, as_gradient, project, unbroadc
 from adcompiler.runtime.adjoints.shaping import like
 from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.objects import make_record
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.extents import ONE, Shape
 
 
 @folds(project)
-def fold_project(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_project(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """What is left of ``project(g, x)`` given the types of a cotangent and its value."""
     g, x = args
     kind, other = s.unit.type(g), s.unit.type(x)
@@ -31,7 +32,7 @@ def fold_project(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, na
 
 
 @folds(add)
-def fold_add(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_add(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``add(a, b)`` of numbers and arrays is ``a + b``."""
     if all(isinstance(s.unit.type(arg), (t.Scalar, t.Array)) for arg in args):
         return s.call(Const(operator.add), args, {}, origin, name)
@@ -40,7 +41,7 @@ def fold_add(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: 
 
 @folds(as_cotangent)
 def fold_as_cotangent(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
     """``as_cotangent(g, y)`` is ``project`` for a ``g`` that is known to have the shape of y."""
     g, y = args
@@ -57,7 +58,9 @@ def fold_as_cotangent(
 
 
 @folds(as_gradient)
-def fold_as_gradient(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_as_gradient(
+    s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str
+) -> Any:
     """Write the gradient for an instance as one that is made here, so that it is differentiated.
 
     That for a tuple is made of those for its items.
@@ -83,7 +86,7 @@ def fold_as_gradient(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin
 
 
 def gradient_in_parts(
-    s: Writer, g: Atom, x: Atom, whole: t.Tuple, origin: Origin, name: str
+    s: Operations, g: Atom, x: Atom, whole: t.Tuple, origin: Origin, name: str
 ) -> Atom | None:
     """Write the gradient for a tuple of floats and arrays; None where its cotangent is no such."""
     given = s.unit.type(g)
@@ -132,7 +135,7 @@ def fold_unbroadcast(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin
 
 
 @folds(like)
-def fold_like(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_like(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``like(g, x)`` is ``project`` for a cotangent that has the shape of ``x`` already."""
     g, x = args
     kind, other = s.unit.type(g), s.unit.type(x)
@@ -155,7 +158,7 @@ def fold_like(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name:
 
 
 def project_scalar(
-    s: Writer, g: Atom, kind: t.Type, other: t.Scalar, origin: Origin, name: str
+    s: Operations, g: Atom, kind: t.Type, other: t.Scalar, origin: Origin, name: str
 ) -> Atom | None:
     """Write ``g`` as the cotangent of a number: summed, real, and of that number's class."""
     if isinstance(kind, t.Array):
@@ -177,7 +180,7 @@ def project_scalar(
 
 
 def project_array(
-    s: Writer, g: Atom, x: Atom, other: t.Array, origin: Origin, name: str
+    s: Operations, g: Atom, x: Atom, other: t.Array, origin: Origin, name: str
 ) -> Atom:
     """Write ``g`` as the cotangent of an array: of its shape, real if it is, of its dtype."""
     g = unstretched(s, g, x, other, origin, name)
@@ -197,7 +200,7 @@ def project_array(
 
 
 def unstretched(
-    s: Writer, g: Atom, x: Atom, other: t.Array, origin: Origin, name: str
+    s: Operations, g: Atom, x: Atom, other: t.Array, origin: Origin, name: str
 ) -> Atom:
     """Write ``g`` summed to the shape of ``x``: by axes where they are known when compiling."""
     kind = s.unit.type(g)

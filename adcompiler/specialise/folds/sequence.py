@@ -21,12 +21,13 @@ from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.folds.iterator import is_lazy, may_carry, transposed
 from adcompiler.specialise.folds.table import Kwargs, FOLDS, Fold, folds
 from adcompiler.specialise.result_types import item_type
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 
 def _sequence(kind: str) -> Fold:
     def fold(
-        s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+        s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Any:
         """A sequence of known elements is rebuilt from them."""
         made = s.unit.definition(args[0]) if len(args) == 1 else None
@@ -53,7 +54,7 @@ FOLDS[list] = _sequence("list")
 
 
 @folds(dict)
-def fold_dict(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_dict(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """A dict of keywords, or of a dict with known keys, is a display."""
     entries: list[tuple[Atom, Atom]] = []
     if len(args) == 1:
@@ -71,7 +72,7 @@ def fold_dict(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name:
 
 
 def with_keywords(
-    s: Writer, entries: Atom, kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, entries: Atom, kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write ``dict(entries, key=value)``."""
     table = s.call(Const(dict), [entries], {}, origin, name)
@@ -87,7 +88,7 @@ def opened_pairs(s: Writer, pairs: Atom) -> list[tuple[Atom, Atom]] | None:
     return found if rows and known else None
 
 
-def opened_dict(s: Writer, table: Atom, origin: Origin) -> list[tuple[Atom, Atom]] | None:
+def opened_dict(s: Operations, table: Atom, origin: Origin) -> list[tuple[Atom, Atom]] | None:
     """Return the entries of a dict, None if its keys are not known."""
     type_ = s.unit.type(table)
     if not isinstance(type_, t.Dict) or type_.keys is None:
@@ -96,7 +97,7 @@ def opened_dict(s: Writer, table: Atom, origin: Origin) -> list[tuple[Atom, Atom
 
 
 @folds(sum)
-def fold_sum(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_sum(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """A sum of lists or of tuples has all their items."""
     start = args[1] if len(args) == 2 else kwargs.get("start")
     type_ = t.UNKNOWN if start is None else s.unit.type(start)
@@ -118,7 +119,7 @@ def fold_sum(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: 
 
 
 @folds(operator.add)
-def fold_add(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_add(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """The type of a sum of two lists, of whatever items; one of functions is a display."""
     left, right = map(s.unit.type, args)
     known = functions_of(s, args[0]), functions_of(s, args[1])
@@ -148,7 +149,7 @@ def joins(types: Iterable[t.Type]) -> bool:
 
 @folds(without_keys)
 def fold_without_keys(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
     """The rest of a dict with known keys is a display."""
     opened, left_out = opened_dict(s, args[0], origin), s.unit.elements(args[1])
@@ -160,7 +161,9 @@ def fold_without_keys(
 
 
 @folds(operator.or_)
-def fold_or(s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str) -> Any:
+def fold_or(
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
     """``|`` of two dicts is a display of both."""
     if not any(isinstance(s.unit.type(arg), t.Dict) for arg in args):
         return None
@@ -174,14 +177,16 @@ def fold_or(s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 
 
 @folds(reversed)
-def fold_reversed(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_reversed(
+    s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str
+) -> Any:
     if isinstance(s.unit.type(args[0]), (t.Array, t.List, t.Tuple, t.Range)):
         return s.item(args[0], Const(slice(None, None, -1)), origin, name)
     return None
 
 
 @folds(zip)
-def fold_zip(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_zip(s: Operations, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``strict=True`` becomes a comparison of lengths where the iterator is made."""
     if len(args) == 1 and isinstance(args[0], Star):
         columns = transposed(s, args[0].atom, origin, name)
@@ -271,7 +276,7 @@ def type_of_zeros(type_: t.Type) -> t.Type | None:
     return None
 
 
-def parts_to_be_named(s: Writer, value: Atom, count: int, origin: Origin) -> tuple[Atom, ...]:
+def parts_to_be_named(s: Operations, value: Atom, count: int, origin: Origin) -> tuple[Atom, ...]:
     """Write the items of a sequence, which have the names that they are assigned to."""
     parts = tuple(s.item(value, Const(i), origin, "part") for i in range(count))
     if isinstance(value, Var):
@@ -282,7 +287,7 @@ def parts_to_be_named(s: Writer, value: Atom, count: int, origin: Origin) -> tup
 
 
 @folds(unpack)
-def fold_unpack(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_unpack(s: Operations, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     value, count, star = args[0], args[1].value, args[2].value
     rhs = s.unit.definition(value)
     if isinstance(rhs, Call) and is_lazy(rhs.func) and may_carry(s, value):

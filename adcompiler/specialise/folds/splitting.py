@@ -12,7 +12,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Slice, Star
 from adcompiler.runtime.adjoints.shaping import diagonal_view
 from adcompiler.specialise.folds.table import folds
-from adcompiler.specialise.writer import Writer
+from adcompiler.specialise.interface import Operations
 
 MOST = 16
 """How many pieces are written out one by one."""
@@ -21,7 +21,7 @@ FULL = Const(slice(None))
 
 @folds(np.split, same_layout=True)
 def fold_split(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Pieces of equal length, or between indices."""
     return pieces(s, args, kwargs, origin, name, True)
@@ -29,7 +29,7 @@ def fold_split(
 
 @folds(np.array_split, same_layout=True)
 def fold_array_split(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Pieces of which the first may be longer by one, or between indices."""
     return pieces(s, args, kwargs, origin, name, False)
@@ -37,7 +37,7 @@ def fold_array_split(
 
 @folds(np.hsplit, same_layout=True)
 def fold_hsplit(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """``np.split`` along the second axis, or the only one."""
     type_ = s.unit.type(args[0]) if args and not isinstance(args[0], Star) else None
@@ -47,7 +47,7 @@ def fold_hsplit(
 
 @folds(np.vsplit, same_layout=True)
 def fold_vsplit(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """``np.split`` of what has two axes at least, along the first one."""
     return pieces(s, args, kwargs, origin, name, True, 0, 2)
@@ -55,15 +55,15 @@ def fold_vsplit(
 
 @folds(np.dsplit, same_layout=True)
 def fold_dsplit(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """``np.split`` of what has three axes at least, along the third one."""
     return pieces(s, args, kwargs, origin, name, True, 2, 3)
 
 
 def pieces(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str, equal: bool,
-    axis: int | None = None, least: int = 1,
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str,
+    equal: bool, axis: int | None = None, least: int = 1,
 ) -> Atom | None:
     """Write the list of pieces; None where it is not known how many there are, or of what."""
     given = bound(args, kwargs, axis is None)
@@ -105,7 +105,7 @@ def bound(
 
 
 def ends_of(
-    s: Writer, array: Atom, sections: Atom, axis: int, equal: bool, origin: Origin
+    s: Operations, array: Atom, sections: Atom, axis: int, equal: bool, origin: Origin
 ) -> list[Atom] | None:
     """Return where all pieces but the last one end, None if it is not known."""
     if isinstance(sections, Const) and type(sections.value) is int:
@@ -137,7 +137,7 @@ def ends_of(
 
 @folds(np.einsum, same_layout=True)
 def fold_view(
-    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """``np.einsum("ii->i", x)`` gives a view of ``x``, as it adds nothing up."""
     if s.heap is None or s.in_rule or kwargs or len(args) != 2:

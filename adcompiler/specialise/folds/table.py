@@ -14,13 +14,14 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star
 from adcompiler.ir.operators import ORDERED
 from adcompiler.runtime.substitutes import STAND_FOR
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.values import simple
 
 Kwargs = dict[str, Atom]
 """The keyword arguments of a call."""
-Fold = Callable[[Writer, list[Atom], Kwargs, Origin, str], Atom | None]
+Fold = Callable[[Operations, list[Atom], Kwargs, Origin, str], Atom | None]
 AnyFold = TypeVar("AnyFold", bound=Fold)
 FOLDS: dict[Any, Fold] = {}
 AS_GIVEN: set[Any] = set()

@@ -15,9 +15,9 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ops.registry import hashable
 from adcompiler.runtime import choose, record
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.storage.state import Change, Reference, State
 from adcompiler.specialise.storage.stored_types import may_hold
-from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Place, Read
 
 Name = TypeVar("Name")
@@ -69,7 +69,7 @@ class Aliases:
     the start: ``working`` has the copies, and what they are copies of.
     """
 
-    def __init__(self, s: Writer) -> None:
+    def __init__(self, s: Operations) -> None:
         self.s = s
         self.state = State()
         self.references: dict[Var, Reference] = {}

@@ -74,7 +74,7 @@ class Carried(Walked):
         for root, type_ in self.roots.items():
             start = heap.state.value(root)
             unsure, at = start in s.unit.unsure, self.node.origin
-            param = s.joined(Var(root.name, False), type_, unsure, at, (start,))
+            param = s.joins.joined(Var(root.name, False), type_, unsure, at, (start,))
             s.unit.shapes[param] = s.unit.shape(root)
             self.params[root] = param
             heap.advance(
@@ -118,7 +118,7 @@ class Carried(Walked):
             return
         for root, type_ in self.roots.items():
             if root not in self.params:
-                self.params[root] = self.s.joined(Var(root.name, False), type_, False)
+                self.params[root] = self.s.joins.joined(Var(root.name, False), type_, False)
                 self.s.unit.shapes[self.params[root]] = self.s.unit.shape(root)
 
     # -- the loop as it ended up ---------------------------------------------------------------
@@ -169,7 +169,7 @@ class Carried(Walked):
             last = exit_.value(root)
             unsure = not unit.unsure.isdisjoint((param, last))
             at, arms = self.node.origin, (init, last)
-            result = self.s.joined(Var(root.name, False), self.roots[root], unsure, at, arms)
+            result = self.s.joins.joined(Var(root.name, False), self.roots[root], unsure, at, arms)
             unit.shapes[result] = unit.shape(root)
             stores.params.append(param)
             stores.inits.append(init)

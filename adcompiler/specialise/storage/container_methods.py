@@ -20,13 +20,14 @@ from adcompiler.specialise.storage.slots import (
     heap_of, keep, refuse, refuse_iterated, refuse_itself, renew, taken,
 )
 from adcompiler.specialise.storage.stores import store_item
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 MAX_ELEMENTS = 64
 """Lists of more elements are not kept apart element by element."""
 
 
-def extend(s: Writer, x: Var, items: Atom, origin: Origin) -> Atom:
+def extend(s: Operations, x: Var, items: Atom, origin: Origin) -> Atom:
     """``x.extend(items)``."""
     heap = heap_of(s)
     there = heap.reference(x)
@@ -45,7 +46,7 @@ def extend(s: Writer, x: Var, items: Atom, origin: Origin) -> Atom:
     return NONE
 
 
-def repeat(s: Writer, x: Var, times: Atom, origin: Origin) -> Atom:
+def repeat(s: Operations, x: Var, times: Atom, origin: Origin) -> Atom:
     """``x *= times`` of a list of numbers and the like: of which no item is in two places."""
     heap = heap_of(s)
     there = heap.reference(x)
@@ -68,8 +69,8 @@ def refuse_nested(s: Writer, method: str, origin: Origin) -> Atom:
 
 
 def call_list_method(
-    s: Writer, obj: Var, method: str, args: list[Atom], kwargs: Mapping[str, Atom], origin: Origin,
-    name: str,
+    s: Operations, obj: Var, method: str, args: list[Atom], kwargs: Mapping[str, Atom],
+    origin: Origin, name: str,
 ) -> Atom:
     """Write the call of a method that changes a list."""
     heap = heap_of(s)
@@ -125,7 +126,7 @@ def call_list_method(
     )
 
 
-def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
+def append_to(s: Operations, obj: Var, value: Atom, origin: Origin) -> None:
     """``obj.append(value)``."""
     heap = heap_of(s)
     there = heap.reference(obj)
@@ -173,7 +174,7 @@ def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
     keep(heap, there.root, value, owned)
 
 
-def appended(s: Writer, items: Atom, value: Atom, origin: Origin) -> Atom:
+def appended(s: Operations, items: Atom, value: Atom, origin: Origin) -> Atom:
     """Write a new list with one more item."""
     more = s.pack("list", (value,), "more", origin)
     return concatenated(s, items, more, origin)
@@ -186,7 +187,7 @@ def appended_type(s: Writer, items: Atom, value: Atom) -> t.Type:
     return t.List(t.UNKNOWN if isinstance(joined, t.Static) else joined)
 
 
-def pop_from(s: Writer, obj: Var, args: list[Atom], origin: Origin, name: str) -> Atom:
+def pop_from(s: Operations, obj: Var, args: list[Atom], origin: Origin, name: str) -> Atom:
     """``obj.pop(index)``."""
     heap = heap_of(s)
     root = heap.reference(obj).root
@@ -208,8 +209,8 @@ def pop_from(s: Writer, obj: Var, args: list[Atom], origin: Origin, name: str) -
 
 
 def call_dict_method(
-    s: Writer, obj: Var, method: str, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin,
-    name: str,
+    s: Operations, obj: Var, method: str, args: list[Any], kwargs: Mapping[str, Atom],
+    origin: Origin, name: str,
 ) -> Atom:
     """Write the call of a method that changes a dict."""
     type_ = s.unit.type(obj)

@@ -13,11 +13,12 @@ from adcompiler.runtime import keeps_shape
 from adcompiler.specialise.storage.container_methods import extend
 from adcompiler.specialise.storage.slots import heap_of, refuse
 from adcompiler.specialise.storage.stores import WHOLE
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 
 def write_in_place(
-    s: Writer, function: Callable[..., Any], args: list[Atom], origin: Origin, name: str
+    s: Operations, function: Callable[..., Any], args: list[Atom], origin: Origin, name: str
 ) -> Atom:
     """``x op= y`` of an array or list: writes into it, and gives it back."""
     x, y = args
@@ -49,13 +50,14 @@ def note_in_place(s: Writer, root: Var, before: Atom) -> None:
 
 
 def operated_in_place(
-    s: Writer, x: Var, y: Atom, plain: Callable[..., Any], type_: t.Array, origin: Origin, name: str
+    s: Operations, x: Var, y: Atom, plain: Callable[..., Any], type_: t.Array, origin: Origin,
+    name: str,
 ) -> Atom:
     """``x op= y`` of an array."""
     heap = heap_of(s)
     there = heap.reference(x)
     steps = there.steps
-    found = s.type_of_call(plain, [x, y], {})
+    found = s.types.of_call(plain, [x, y], {})
     if not steps and found == type_:
         new = s.call(Const(plain), [x, y], {}, origin, name)
         if not isinstance(new, Var):

@@ -11,10 +11,11 @@ from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Do, Origin, Slic
 from adcompiler.runtime import check_position
 from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.storage.slots import heap_of, refuse_iterated, renew
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 
 
-def store_slice(s: Writer, obj: Var, index: Atom, value: Atom, origin: Origin) -> None:
+def store_slice(s: Operations, obj: Var, index: Atom, value: Atom, origin: Origin) -> None:
     """Write ``items[a:b] = value`` of a list."""
     heap = heap_of(s)
     bounds = slice_bounds(s, index)
@@ -51,7 +52,7 @@ def slice_bounds(s: Writer, index: Atom) -> tuple[Atom, Atom, Atom] | None:
     return None
 
 
-def part(s: Writer, items: Atom, lower: Atom, upper: Atom, origin: Origin) -> Atom:
+def part(s: Operations, items: Atom, lower: Atom, upper: Atom, origin: Origin) -> Atom:
     """Write ``items[lower:upper]``."""
     if isinstance(lower, Const) and isinstance(upper, Const):
         return s.item(items, Const(slice(lower.value, upper.value)), origin, "part")
@@ -59,13 +60,13 @@ def part(s: Writer, items: Atom, lower: Atom, upper: Atom, origin: Origin) -> At
     return s.item(items, bounds, origin, "part")
 
 
-def concatenated(s: Writer, a: Atom, b: Atom, origin: Origin) -> Atom:
+def concatenated(s: Operations, a: Atom, b: Atom, origin: Origin) -> Atom:
     """Write the sum of two lists."""
     return s.call(Const(operator.add), [a, b], {}, origin, "items")
 
 
 @folds(operator.delitem)
-def delete_item(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def delete_item(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """``del obj[index]``."""
     obj, index = args
     type_ = s.unit.type(obj)
@@ -120,7 +121,7 @@ def check_that_item_exists(s: Writer, items: Atom, index: Const, origin: Origin)
         s.out.append(Do(Call(Const(check_position), (items, index)), origin))
 
 
-def counted_from_the_start(s: Writer, items: Atom, index: Atom, origin: Origin) -> Atom:
+def counted_from_the_start(s: Operations, items: Atom, index: Atom, origin: Origin) -> Atom:
     """Return an index of a list as one that is not negative; an IndexError outside of the list."""
     if isinstance(index, Const):
         return index
@@ -128,7 +129,7 @@ def counted_from_the_start(s: Writer, items: Atom, index: Atom, origin: Origin) 
     return s.item(s.call(Const(range), [length], {}, origin, "positions"), index, origin, "index")
 
 
-def following(s: Writer, items: Atom, index: Atom, origin: Origin) -> list[Atom]:
+def following(s: Operations, items: Atom, index: Atom, origin: Origin) -> list[Atom]:
     """Return what comes after one item of a list, unless that is the last one."""
     if isinstance(index, Const) and index.value == -1:
         return []

@@ -28,6 +28,7 @@ from adcompiler.specialise.storage.slices import store_slice
 from adcompiler.specialise.storage.slots import (
     heap_of, keep, refuse, refuse_itself, store_in_display, store_in_record, taken,
 )
+from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import stand_in
 
@@ -35,7 +36,7 @@ WHOLE = Const(Ellipsis)
 
 
 @folds(operator.setitem)
-def store_item(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def store_item(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """``obj[index] = value``."""
     obj, index, value = args
     type_ = s.unit.type(obj)
@@ -79,7 +80,7 @@ def not_assignable(s: Writer, type_: t.Type, origin: Origin) -> Atom:
 
 
 def store_in_array(
-    s: Writer, obj: Var, type_: t.Array, step: Step, value: Atom, origin: Origin
+    s: Operations, obj: Var, type_: t.Array, step: Step, value: Atom, origin: Origin
 ) -> None:
     """Write ``obj[index] = value`` of an array."""
     heap = heap_of(s)
@@ -106,7 +107,7 @@ def store_in_array(
     heap.write(obj, (step,), value, origin)
 
 
-def augmented(s: Writer, obj: Var, step: Step, value: Atom, origin: Origin) -> Atom:
+def augmented(s: Operations, obj: Var, step: Step, value: Atom, origin: Origin) -> Atom:
     """Return ``obj[index] op value`` for the value ``obj[index] op= value`` that was just made.
 
     Whether ``obj[index]`` is a view may not be known. In either case it is what the store leaves.
@@ -145,7 +146,7 @@ def is_mask(index: t.Type) -> bool:
 
 
 def summand(
-    s: Writer, obj: Var, type_: t.Array, step: Step, value: Atom, origin: Origin
+    s: Operations, obj: Var, type_: t.Array, step: Step, value: Atom, origin: Origin
 ) -> Atom | None:
     """Return what a store adds to the number that it replaces, None if it is another store."""
     rhs = s.unit.definition(value)
@@ -168,7 +169,8 @@ def summand(
 
 
 def store_in_slot(
-    s: Writer, obj: Var, type_: t.List | t.Dict | t.Object, step: Step, value: Atom, origin: Origin
+    s: Operations, obj: Var, type_: t.List | t.Dict | t.Object, step: Step, value: Atom,
+    origin: Origin,
 ) -> None:
     """Give a slot of a container another object."""
     heap = heap_of(s)
@@ -192,7 +194,9 @@ def store_in_slot(
 
 
 @folds(accumulate)
-def accumulate_at(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def accumulate_at(
+    s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str
+) -> Atom:
     """``np.add.at(obj, index, value)``: adds as often as an index occurs."""
     obj, index, value = args
     if not isinstance(obj, Var) or not isinstance(s.unit.type(obj), t.Array) or s.heap is None:
@@ -206,7 +210,9 @@ def accumulate_at(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, n
 
 
 @folds(setattr)
-def store_attribute(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def store_attribute(
+    s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str
+) -> Atom:
     """``obj.name = value``."""
     obj: Atom
     field: Atom
@@ -240,7 +246,9 @@ def store_attribute(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin,
 
 
 @folds(object.__setattr__)
-def store_plainly(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def store_plainly(
+    s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str
+) -> Atom:
     """``object.__setattr__(obj, name, value)``."""
     obj: Atom
     field: Atom
@@ -289,7 +297,7 @@ def store_in_function(
     return NONE
 
 
-def store_in_part(s: Writer, obj: Atom, name: str, value: Atom, origin: Origin) -> Atom:
+def store_in_part(s: Operations, obj: Atom, name: str, value: Atom, origin: Origin) -> Atom:
     """``x.real = value``, ``x.imag = value`` of an array."""
     heap = heap_of(s)
     if not hasattr(np.ndarray, name):
