@@ -80,6 +80,6 @@ def called_function(s: Specialiser, call: Call) -> tuple[Any, list[Atom | Star]]
     definition = s.unit.definition(func)
     if not isinstance(definition, Attribute):
         return None, args
-    owner = class_of(s, definition.obj)
+    owner = class_of(s.unit, definition.obj)
     python = owner if owner in (float, complex, list, tuple, dict) else np.ndarray
     return getattr(python, definition.name, None), [definition.obj, *args]

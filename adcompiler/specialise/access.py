@@ -156,7 +156,7 @@ class Access:
             return self.s.raise_if_reached(
                 TypeError, "'NoneType' object is not subscriptable", "what is None has no items",
                 "undefined-names", origin)
-        owner = dict_owner(self.s, obj)
+        owner = dict_owner(self.unit, obj)
         if owner is not None and isinstance(index, Const) and isinstance(index.value, str) and (
             isinstance(held := self.unit.type(owner), t.Object)
             and held.field(index.value) is not None
@@ -298,7 +298,7 @@ class Access:
             return var
         owner = holder_of(obj.value, name)
         if owner is not None and self.s.heap is not None and is_mutable(type_):
-            holder = obj if owner is obj.value else live_class(self.s, owner)
+            holder = obj if owner is obj.value else live_class(self.unit, owner)
             return self.s.heap.attribute_value(holder, name, type_, hint, origin)
         return self.s.let(Attribute(obj, name), type_, hint, origin)
 
@@ -327,7 +327,7 @@ class Access:
     ) -> Atom:
         """Write an attribute of an instance: a field, a property, a class attribute or a method."""
         known = attribute_of_instance(self.s, obj, type_.cls, name, origin, hint) or field_of(
-            self.s, obj, name
+            self.unit, obj, name
         )
         if known is not None:
             return known

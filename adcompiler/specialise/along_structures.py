@@ -15,7 +15,7 @@ from adcompiler.ir.visit import walk
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.storage.settling import Settling
 from adcompiler.specialise.interface import Operations
-from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 MOST_NODES = 64
 """How many iterations of such a ``while`` are written out."""
@@ -37,19 +37,19 @@ def holds_unknown(type_: t.Type) -> bool:
 
 
 def builds_structure(
-    s: Writer, types: Iterable[t.Type], params: Iterable[Atom], yields: Iterable[Atom],
+    unit: Unit, types: Iterable[t.Type], params: Iterable[Atom], yields: Iterable[Atom],
     carried: Settling,
 ) -> bool:
     """Say whether an iteration makes instances of ever new types of those that it starts with."""
     pairs = [
-        (before, s.unit.type(after)) for before, after in zip(types, yields, strict=False)]
+        (before, unit.type(after)) for before, after in zip(types, yields, strict=False)]
     if carried.exit is not None:
         pairs += [
-            (s.unit.type(carried.entry.value(root)), s.unit.type(value))
+            (unit.type(carried.entry.value(root)), unit.type(value))
             for root, value in carried.exit.latest.items() if root in carried.roots
         ]
         pairs += [
-            (s.unit.type(param), s.unit.type(carried.exit.value(param)))
+            (unit.type(param), unit.type(carried.exit.value(param)))
             for param in params if isinstance(param, Var)
         ]
     return any(changes_structure(before, after) for before, after in pairs)

@@ -17,6 +17,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import definitions, walk
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 
 def refuse_early(s: Writer, made: Atom, statements: Iterable[Statement], origin: Origin) -> None:
@@ -25,7 +26,7 @@ def refuse_early(s: Writer, made: Atom, statements: Iterable[Statement], origin:
     ``at_once`` takes that back.
     """
     block = Block(tuple(statements), ())
-    if not isinstance(made, Var) or not (writes_outside(s, block) or leaves_traces(s, block)):
+    if not isinstance(made, Var) or not (writes_outside(s, block) or leaves_traces(s.unit, block)):
         return
     count = len(s.unit.findings)
     s.reject(
@@ -72,9 +73,9 @@ def writes_outside(s: Writer, block: Block) -> bool:
     )
 
 
-def leaves_traces(s: Writer, block: Block) -> bool:
+def leaves_traces(unit: Unit, block: Block) -> bool:
     """Say whether ``block`` does more than give values and raise, writes apart."""
-    purity = Purity(s.unit.type, s.unit.definition)
+    purity = Purity(unit.type, unit.definition)
     seen: set[Any] = set()
 
     def traces(block: Block) -> bool:

@@ -88,7 +88,7 @@ class Specialiser(Operations):
                 and env[variable] not in self.unit.unsure
             ):
                 pass  # emitted code says itself where a value may be missing; None is one
-            case Do(Call(func, args, kwargs), origin) if is_told(self, self.value(func, env)):
+            case Do(Call(func, args, kwargs), origin) if is_told(self.unit, self.value(func, env)):
                 values, named = self.displays.arguments(args, kwargs, env, origin, func)
                 parts = [self.value(func, env), *values]
                 self.out.append(Do(plain_call(Const(told), parts, named), origin))

@@ -188,8 +188,8 @@ class Loops:
                 (known_numbers(self.unit, carried.flat)
                  and (becomes_array(types, attempt.yields or (), self.unit)
                       or reads_mixed(self.unit, attempt.out)))
-                or keeps_functions(self.s, types, attempt)
-                or builds_structure(self.s, types, attempt.params, attempt.yields or (), carried)
+                or keeps_functions(self.unit, types, attempt)
+                or builds_structure(self.unit, types, attempt.params, attempt.yields or (), carried)
             ):
                 loops.unsettled, loops.trial = unsettled, loops.trial - 1
                 raise WrittenOut

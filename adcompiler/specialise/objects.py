@@ -28,6 +28,7 @@ from adcompiler.specialise.interface import Env
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.tables import Path
+from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import MAX_FIELDS, type_of
 
 NAMESPACE = python_types.SimpleNamespace
@@ -37,15 +38,15 @@ def make_record(
     s: Writer, cls: type, fields: Mapping[str, Atom], name: str, origin: Origin
 ) -> Var:
     """Write an instance of ``cls`` with these attributes."""
-    args = () if cls is NAMESPACE else (live_class(s, cls),)
+    args = () if cls is NAMESPACE else (live_class(s.unit, cls),)
     type_ = t.Object(cls, tuple((key, s.unit.type(atom)) for key, atom in fields.items()))
     return s.let(Call(Const(record), args, tuple(fields.items())), type_, name, origin)
 
 
-def live_class(s: Writer, cls: type) -> Const:
+def live_class(unit: Unit, cls: type) -> Const:
     """Return the constant for a class that values are known to be instances of."""
-    known = id(cls) in s.unit.relied.paths
-    return Const(cls) if known else s.unit.relied.static(cls, (("live", cls),))
+    known = id(cls) in unit.relied.paths
+    return Const(cls) if known else unit.relied.static(cls, (("live", cls),))
 
 
 # -- attributes of classes -------------------------------------------------------------------------
@@ -73,8 +74,8 @@ def class_data(s: Writer, cls: type, name: str, origin: Origin, hint: str) -> At
     s.unit.relied.facts[path] = value
     found = find_raw(cls, name)
     if s.heap is not None and is_mutable(type_) and found is not None:
-        return s.heap.attribute_value(live_class(s, found[0]), name, type_, hint, origin)
-    return s.let(Attribute(live_class(s, cls), name), type_, hint, origin)
+        return s.heap.attribute_value(live_class(s.unit, found[0]), name, type_, hint, origin)
+    return s.let(Attribute(live_class(s.unit, cls), name), type_, hint, origin)
 
 
 def call_raw(
@@ -90,7 +91,7 @@ def call_raw(
         return s.call(s.unit.relied.static(raw.__func__, path), args, kwargs, origin, hint)
     if isinstance(raw, classmethod):
         func = s.unit.relied.static(raw.__func__, (*path, ("attr", "__func__")))
-        return s.call(func, [live_class(s, cls), *args], kwargs, origin, hint)
+        return s.call(func, [live_class(s.unit, cls), *args], kwargs, origin, hint)
     if isinstance(raw, functools.singledispatchmethod):
         func = s.unit.relied.static(raw.dispatcher, (("live", raw.dispatcher),))
         chosen = call_registered(s, func, [obj, *args], kwargs, origin, hint, 1)
@@ -116,7 +117,7 @@ def written_super(
             return None
         if where != "cell" or first not in env:
             return None
-        args = [live_class(s, cls), env[first]]
+        args = [live_class(s.unit, cls), env[first]]
     if len(args) != 2 or not isinstance(args[0], Const):
         return None
     type_ = s.unit.type(args[1])
@@ -127,15 +128,15 @@ def written_super(
     return s.let(Call(Const(super), tuple(args)), t.UNKNOWN, "parent", origin)
 
 
-def super_of(s: Writer, obj: Atom) -> tuple[type, Atom, type] | None:
+def super_of(unit: Unit, obj: Atom) -> tuple[type, Atom, type] | None:
     """Return the class behind which ``super`` looks, its object and the class of that."""
-    match s.unit.definition(obj):
+    match unit.definition(obj):
         case Call(Const(function), (Const(after), (Var() | Const()) as instance)) if (
             function is super
         ):
             if isinstance(instance, Const):
                 return after, instance, instance.value
-            type_ = s.unit.type(instance)
+            type_ = unit.type(instance)
             return (after, instance, type_.cls) if isinstance(type_, t.Object) else None
     return None
 
@@ -144,7 +145,7 @@ def super_attribute(
     s: Operations, parent: Atom, name: str, origin: Origin, hint: str
 ) -> Atom | None:
     """Write an attribute of ``super()``; None if ``parent`` is something else."""
-    known = super_of(s, parent)
+    known = super_of(s.unit, parent)
     if known is None:
         return None
     after, instance, cls = known
@@ -168,7 +169,7 @@ def call_super(
     origin: Origin, hint: str,
 ) -> Atom | None:
     """Write the call of a method of ``super()``; None if ``parent`` is something else."""
-    known = super_of(s, parent)
+    known = super_of(s.unit, parent)
     if known is None:
         return None
     after, instance, cls = known
@@ -201,7 +202,7 @@ def attribute_of_instance(
 ) -> Atom | None:
     """Write an attribute that the class decides, where it goes before what the instance holds."""
     if name == "__class__":
-        return live_class(s, cls)
+        return live_class(s.unit, cls)
     found = find_raw(cls, name)
     if found is None:
         return None
@@ -236,12 +237,12 @@ def kept_by_instance(
     return None if held else compute()
 
 
-def dict_owner(s: Writer, atom: Atom) -> Atom | None:
+def dict_owner(unit: Unit, atom: Atom) -> Atom | None:
     """Return the instance, without slots, of which a value is the ``__dict__``; None: of none."""
-    made = s.unit.definition(atom)
+    made = unit.definition(atom)
     if not isinstance(made, Attribute) or made.name != "__dict__":
         return None
-    type_ = s.unit.type(made.obj)
+    type_ = unit.type(made.obj)
     plain = isinstance(type_, t.Object) and is_record_class(type_.cls) and not slots_of(type_.cls)
     return made.obj if plain else None
 
@@ -297,7 +298,7 @@ def table_of(s: Operations, atom: Atom, origin: Origin) -> Atom:
     return s.attribute(atom, "table", origin) if of_table else atom
 
 
-def field_of(s: Writer, obj: Atom, name: str) -> Atom | None:
+def field_of(unit: Unit, obj: Atom, name: str) -> Atom | None:
     """Return the atom of an attribute that a record was made with, None if it is not known."""
-    fields = s.unit.fields(obj)
+    fields = unit.fields(obj)
     return None if fields is None else fields.get(name)

@@ -30,19 +30,20 @@ from adcompiler.specialise.storage.partial_writes import (
     changed_roots, is_all_or_nothing, may_catch_errors_of_ufuncs, may_raise, written_before_raising,
 )
 from adcompiler.specialise.storage.state import State
+from adcompiler.typed.unit import Unit
 
 Arm = tuple[list[Statement], tuple[Atom, ...] | None]
 
 
-def computes_in_methods(s: Operations, context: Atom) -> bool:
+def computes_in_methods(unit: Unit, context: Atom) -> bool:
     """Say whether a context is an instance whose methods a derivative may go through.
 
     What one holds that was made here is known: its methods may do no more than read it.
     """
-    type_ = s.unit.type(context)
+    type_ = unit.type(context)
     if not isinstance(type_, t.Object) or not is_record_class(type_.cls):
         return False
-    made_here = isinstance(s.unit.definition(context), Call) and s.unit.fields(context) is not None
+    made_here = isinstance(unit.definition(context), Call) and unit.fields(context) is not None
     if not made_here:
         return bool(type_.fields) and t.may_vary(type_)
     found = [find_raw(type_.cls, name) for name in ("__enter__", "__exit__")]
@@ -88,7 +89,7 @@ class Regions:
                 node.origin, "what is suppressed here is not known when compiling",
                 "write the call itself, or `try` and `except`", "with",
             )
-        elif not REGISTRY.facts(maker).passes_on and computes_in_methods(self.s, context):
+        elif not REGISTRY.facts(maker).passes_on and computes_in_methods(self.unit, context):
             self.s.reject(
                 node.origin, "what the methods of this context compute is not compiled",
                 "call them, or write what they do around the block", "with",

@@ -139,14 +139,14 @@ def becomes_array(types: list[t.Type], yields: tuple[Atom, ...], unit: Unit) -> 
     )
 
 
-def keeps_functions(s: Operations, types: list[t.Type], attempt: Iteration) -> bool:
+def keeps_functions(unit: Unit, types: list[t.Type], attempt: Iteration) -> bool:
     """Say whether an iteration makes a function that is kept, or hands another one on."""
     yields = attempt.yields or ()
     for type_, atom in zip(types, yields, strict=False):
-        if t.is_function(type_) and t.join(type_, s.unit.type(atom)) != type_:
+        if t.is_function(type_) and t.join(type_, unit.type(atom)) != type_:
             return True
     kept = (*yields[len(types):], *stored_values(attempt.out))
-    return any(parts_of_function(s, atom) is not None for atom in kept)
+    return any(parts_of_function(unit, atom) is not None for atom in kept)
 
 
 def is_mixed(unit: Unit, atom: Atom) -> bool:
@@ -187,12 +187,12 @@ def late_functions(node: Loop) -> frozenset[Any]:
     return frozenset(rhs.function for rhs in found if not assigned.isdisjoint(rhs.captures))
 
 
-def holds_one(s: Operations, atom: Atom, functions: frozenset[Any]) -> bool:
+def holds_one(unit: Unit, atom: Atom, functions: frozenset[Any]) -> bool:
     """Say whether a value is, or is made of, one of some functions."""
-    rhs = s.unit.definition(atom)
+    rhs = unit.definition(atom)
     if isinstance(rhs, Closure) and rhs.function in functions:
         return True
-    return any(holds_one(s, part, functions) for part in parts_of_function(s, atom) or ())
+    return any(holds_one(unit, part, functions) for part in parts_of_function(unit, atom) or ())
 
 
 def lists_behind(unit: Unit, iterable: Atom) -> Iterator[Var]:
@@ -250,7 +250,7 @@ class Unrolling:
         rows = self.rows_known(iterables, node.origin)
         if rows is not None and (by_name or (len(rows) <= UNROLLED_TUPLE and any(
             must_write_out([self.unit.type(e) for e in column], node.body)
-            or any(parts_of_function(self.s, e) is not None for e in column) for column in known
+            or any(parts_of_function(self.unit, e) is not None for e in column) for column in known
         ))):
             return self.written_out(node, iterables[0], env, scope, rows)
         if not node.collects or node.params:
@@ -411,7 +411,7 @@ class Unrolling:
         if not late:
             return
         written = [atom for root, atom in self.values_held().items() if before.get(root) != atom]
-        if any(holds_one(self.s, atom, late) for atom in (*handed_on, *written)):
+        if any(holds_one(self.unit, atom, late) for atom in (*handed_on, *written)):
             self.s.reject(
                 node.origin, "a function made in this loop is kept, and reads a variable that the "
                 "loop assigns again: Python would give it the last value of that",

@@ -55,7 +55,7 @@ class Asked:
 
     def call(self, text: str, names: dict[str, Any], args: Sequence[Atom]) -> Atom:
         """Write a call of a function whose text is given."""
-        function = Const(function_of_text(self.s, text, names, self.origin))
+        function = Const(function_of_text(self.s.unit, text, names, self.origin))
         return self.s.call(function, list(args), {}, self.origin, self.name)
 
     def derivative(self, mode: str, argnums: Any) -> Atom:

@@ -23,10 +23,10 @@ from adcompiler.specialise.calls.derivatives import primal_of
 from adcompiler.specialise.calls.opening import defaults_of, defaults_of_closure
 from adcompiler.specialise.parts import Steps
 from adcompiler.specialise.interface import Operations
-from adcompiler.specialise.writer import Writer
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.derivatives import Wanted
+from adcompiler.typed.unit import Unit
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def resolved(
         or replacement_of(func.value)
     ):
         return resolved_python(s, func, func.value, args, kwargs, origin)
-    function, captures = forwarding(s, func, args, kwargs, origin)
+    function, captures = forwarding(s.unit, func, args, kwargs, origin)
     bound = bind(s, function, args, kwargs, lambda param: None, origin)
     return None if bound is None else Called(
         function, bound, captures, UNDEF, None, ("forwarding", len(args), *kwargs, s.unit.type(func)
@@ -95,10 +95,10 @@ def resolved_python(
 
 
 def forwarding(
-    s: Writer, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
+    unit: Unit, func: Atom, args: list[Atom], kwargs: dict[str, Atom], origin: Origin
 ) -> tuple[Function, tuple[Atom, ...]]:
     """Return an IR function that calls ``func`` with parameters for these arguments."""
-    names = parameter_names(s, func, len(args))
+    names = parameter_names(unit, func, len(args))
     names = [f"x{i}" if name in kwargs else name for i, name in enumerate(names)]
     params = [Param(Var(name), 1) for name in names]
     named = [Param(Var(key), 3) for key in kwargs]
@@ -115,15 +115,15 @@ def forwarding(
     return function, (func,) if captures else ()
 
 
-def parameter_names(s: Writer, func: Atom, count: int) -> list[str]:
+def parameter_names(unit: Unit, func: Atom, count: int) -> list[str]:
     """Return names of the first ``count`` arguments of ``func``, as it calls them if that is known.
 
     A derivative has the parameters of what it is the derivative of.
     """
-    made = s.unit.definition(func)
+    made = unit.definition(func)
     while isinstance(made, Call) and (primal := primal_of(made)) is not None:
         func = primal
-        made = s.unit.definition(func)
+        made = unit.definition(func)
     found: list[str] = []
     if isinstance(made, Closure):
         found = [p.var.name for p in made.function.params if p.kind in (0, 1)]

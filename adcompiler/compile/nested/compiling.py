@@ -36,7 +36,6 @@ from adcompiler.specialise.storage.checked_repeats import with_repeats_checked
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
 from adcompiler.specialise.storage.layouts import find_layouts_read, with_layouts_kept
-from adcompiler.specialise.writer import Writer
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.derivatives import Wanted
@@ -69,11 +68,10 @@ class Derived:
 
 
 def compile_derivative(
-    s: Writer, derived: Derived, wanted: Wanted, called: Called,
+    unit: Unit, derived: Derived, wanted: Wanted, called: Called,
     places: list[tuple[int, Steps]], kept: list[Atom], origin: Origin,
 ) -> None:
     """Compile a derivative for the types at hand, and enter it into ``derived``."""
-    unit = s.unit
     outside, unit.findings = unit.findings, derived.findings
     stores = len(unit.globals.stores)
     try:

@@ -27,6 +27,7 @@ from adcompiler.specialise.writer import Writer
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.derivatives import Wanted, holds_floats
+from adcompiler.typed.unit import Unit
 
 MAX_DEPTH = 12
 
@@ -145,21 +146,21 @@ def gradient_apart(
     positions = tuple(atoms.index(called.bound[i]) for i, _ in places)
     whole = [given.get(atom, atom) for atom in atoms] + captured_by(s, gradient)
     active = tuple(i for i, atom in enumerate(whole) if holds_floats(s.unit.type(atom)))
-    callee = gradient_called(s, gradient)
+    callee = gradient_called(s.unit, gradient)
     return Apart(callee, primal.entry, whole, active, positions)
 
 
-def gradient_called(s: Writer, derived: Derived) -> Callee:
+def gradient_called(unit: Unit, derived: Derived) -> Callee:
     """Return a compiled gradient as a function that is called by name."""
     if derived.called is None:
         main, *helpers = derived.functions
-        names = {one.called.name for one in s.unit.derivatives.compiled.values() if one.called}
+        names = {one.called.name for one in unit.derivatives.compiled.values() if one.called}
         number = 1
         while (name := f"{main.name}_{number}") in names:
             number += 1
         (value,) = main.body.yields
-        parts = s.unit.elements(value)
-        result = s.unit.type(value) if parts is None else t.Tuple(tuple(map(s.unit.type, parts)))
+        parts = unit.elements(value)
+        result = unit.type(value) if parts is None else t.Tuple(tuple(map(unit.type, parts)))
         function = replace(main, name=name)
         derived.called = Callee(name, derived, function, result, helpers=tuple(helpers))
     return derived.called
@@ -199,7 +200,7 @@ def derived_of(
             refuse_depth(s, origin)
             return None
         derived = unit.derivatives.compiled[key] = Derived()
-        compile_derivative(s, derived, wanted, called, places, list(kept), origin)
+        compile_derivative(s.unit, derived, wanted, called, places, list(kept), origin)
     return derived
 
 

@@ -75,7 +75,7 @@ def hessian_product(asked: Asked, tangents: Sequence[Atom]) -> Atom:
         f"argnums={along!r})[1], argnums={tuple(range(len(active)))!r})({inner})\n"
     )
     known = {**entries.NAMES, "jvp": maker_of("forward"), "grad": maker_of("grad")}
-    function = function_of_text(asked.s, text, known, asked.origin)
+    function = function_of_text(asked.s.unit, text, known, asked.origin)
     found = asked.s.call(
         Const(function), [asked.func, *tangents, *asked.args], {}, asked.origin, asked.name)
     if function in asked.s.unit.calls.opaque:
@@ -145,7 +145,7 @@ def elementwise(asked: Asked) -> Atom:
 
 def ones_like(asked: Asked, x: Atom) -> Atom:
     """Write ones in the structure of a value."""
-    return asked.call(*entries.ones(form_of(asked.s, x)), [x])
+    return asked.call(*entries.ones(form_of(asked.s.unit, x)), [x])
 
 
 def higher(asked: Asked) -> Atom:
@@ -207,8 +207,8 @@ def jacobian_by(asked: Asked, mode: str) -> Atom:
     if found is None or linear is None:
         return UNDEF
     value = value_of(asked, found)
-    form = form_of(asked.s, value, True)
-    inputs = [form_of(asked.s, x) for x in found.inputs]
+    form = form_of(asked.s.unit, value, True)
+    inputs = [form_of(asked.s.unit, x) for x in found.inputs]
     for one in (form, *inputs):
         for _, leaf in leaves_of(one, ""):
             if not leaf.is_either and (leaf.kind == "complex") != holomorphic:
@@ -243,8 +243,8 @@ def forward_gradient(asked: Asked) -> Atom:
     if found is None or linear is None:
         return UNDEF
     value = value_of(asked, found)
-    form = form_of(asked.s, value, True)
-    inputs = [form_of(asked.s, x) for x in found.inputs]
+    form = form_of(asked.s.unit, value, True)
+    inputs = [form_of(asked.s.unit, x) for x in found.inputs]
     if not isinstance(form, Leaf):
         return asked.reject(
             "fmad() of a function whose result is no number", "jacobian is for other results")
@@ -283,7 +283,7 @@ def linear_map(asked: Asked) -> tuple[Half | None, Atom | None]:
     )
     known = {**entries.NAMES, "jvp": maker_of("forward")}
     both = asked.call(text, known, [asked.func, *asked.args, *asked.kwargs.values()])
-    zeros = [asked.call(*entries.zeros(form_of(asked.s, x)), [x]) for x in found.inputs]
+    zeros = [asked.call(*entries.zeros(form_of(asked.s.unit, x)), [x]) for x in found.inputs]
     first = asked.s.call(both, zeros, {}, asked.origin, asked.name)
     only = "def pushed(both):\n    return lambda *tangents: both(*tangents)[1]\n"
     return Half(first, found.inputs), asked.call(only, entries.NAMES, [both])

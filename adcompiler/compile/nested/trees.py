@@ -13,8 +13,8 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Origin
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.parts import keys_of
-from adcompiler.specialise.writer import Writer
 from adcompiler.support.structs import dataclass
+from adcompiler.typed.unit import Unit
 
 
 class NoStructure(Exception):
@@ -50,16 +50,16 @@ Form = Leaf | Node | None
 NUMBERS = ("int", "float", "complex")
 
 
-def form_of(s: Writer, atom: Atom, is_result: bool = False) -> Form:
+def form_of(unit: Unit, atom: Atom, is_result: bool = False) -> Form:
     """Return the structure of a value; raise NoStructure where it is not known.
 
     A result of unknown type is taken for a number or array, which is checked when it is there.
     """
-    if is_result and isinstance(s.unit.type(atom), t.Unknown):
+    if is_result and isinstance(unit.type(atom), t.Unknown):
         return Leaf("any", True)
-    type_, elements = s.unit.type(atom), s.unit.elements(atom)
+    type_, elements = unit.type(atom), unit.elements(atom)
     if isinstance(type_, (t.List, t.Tuple)) and elements is not None:
-        return node_of(type_, [form_of(s, element) for element in elements])
+        return node_of(type_, [form_of(unit, element) for element in elements])
     return form_of_type(type_)
 
 
@@ -135,7 +135,7 @@ def built(
 
 
 def function_of_text(
-    s: Writer, text: str, names: dict[str, Any], origin: Origin
+    unit: Unit, text: str, names: dict[str, Any], origin: Origin
 ) -> FunctionType:
     """Return the function that a text defines, to be opened like emitted code.
 
@@ -145,7 +145,7 @@ def function_of_text(
     place = f"# {origin.file}:{origin.line}:{origin.column}\n"
     made = loaded(text + place, name, tuple(names.items()))
     stand_for(made.__code__.co_filename, {}, origin)
-    s.unit.derivatives.emitted[made] = True
+    unit.derivatives.emitted[made] = True
     return made
 
 

@@ -70,7 +70,7 @@ class ForwardCalls(ABC):
             return
         reject_instances(s, table.active, rhs, origin)
         kwargs = {key: value for key, value in rhs.kwargs if key is not None}
-        classes = tuple(class_of(s, a) for a in args if not isinstance(a, Star))
+        classes = tuple(class_of(s.unit, a) for a in args if not isinstance(a, Star))
         rule = None if function is None else REGISTRY.find(function, classes)
         if rule is not None:
             self.follow(rule, rhs, target, args, kwargs, origin)

@@ -47,7 +47,7 @@ class CallReverser(ReverserBase):
         function, args = called_function(self.s, rhs)
         if isinstance(function, Callee):
             return self.forward_callee(target, function, args, origin)
-        classes = tuple(class_of(self.s, a) for a in args if not isinstance(a, Star))
+        classes = tuple(class_of(self.s.unit, a) for a in args if not isinstance(a, Star))
         rule = None if function is None else REGISTRY.find(function, classes)
         if rule is not None and rule.reverses:
             return self.follow(rule, func, target, args, kwargs, origin, rhs)

@@ -159,7 +159,7 @@ def check_unseen(
             return
         function = inner.value
     if function is told:
-        if may_keep_told(s, unstar(rhs.args[0]), given):
+        if may_keep_told(s.unit, unstar(rhs.args[0]), given):
             s.reject(
                 origin, "what is told here of a differentiated value may be kept as it is, and be "
                 "read back: by a handler, filter or formatter of logging, a warning or a logger of "

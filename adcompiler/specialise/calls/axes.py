@@ -17,9 +17,9 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Star, unstar
 from adcompiler.ops.facts import ALONG_ALL, ALONG_ONE, IN_ORDER
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.specialise.writer import Writer
 from adcompiler.support.budget import quiet
 from adcompiler.support.signatures import signature as signature_of
+from adcompiler.typed.unit import Unit
 
 REDUCES_OR_SCANS = frozenset({
     "sum", "mean", "average", "max", "min", "ptp", "median", "var", "prod", "cumsum", "cumprod",
@@ -32,7 +32,7 @@ ARRAYS_BESIDE = ("weights", "where", "mean")
 
 
 def with_axis_by_name(
-    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom]
+    unit: Unit, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom]
 ) -> tuple[list[Atom], dict[str, Atom]]:
     """Return the arguments of a call with its axis by name, and counted from the first one.
 
@@ -43,9 +43,9 @@ def with_axis_by_name(
         return args, kwargs
     if 0 < place == len(args) - 1 and "axis" not in kwargs:
         args, kwargs = args[:-1], {"axis": args[-1], **kwargs}
-    given, type_ = kwargs.get("axis"), s.unit.type(args[0])
+    given, type_ = kwargs.get("axis"), unit.type(args[0])
     if has_no_axes(type_):
-        return without_axis(s, function, args, kwargs)
+        return without_axis(unit, function, args, kwargs)
     if isinstance(given, Const) and isinstance(type_, t.Array):
         kwargs = {**kwargs, "axis": Const(counted(given.value, type_.ndim))}
     return args, kwargs
@@ -62,13 +62,13 @@ def counted(axis: Any, ndim: int) -> Any:
 
 
 def without_axis(
-    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom]
+    unit: Unit, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom]
 ) -> tuple[list[Atom], dict[str, Atom]]:
     """Return the arguments of a call of a number without its axis, if that is one of it."""
     given = kwargs.get("axis", Const(0) if is_reduce(function) else NONE)
     if not isinstance(given, Const) or given.value is None or not takes_axis(
         function, given.value
-    ) or any(has_axes(s.unit.type(kwargs[name])) for name in ARRAYS_BESIDE if name in kwargs):
+    ) or any(has_axes(unit.type(kwargs[name])) for name in ARRAYS_BESIDE if name in kwargs):
         return args, kwargs  # it raises, or is one of an array beside
     rest = {name: value for name, value in kwargs.items() if name != "axis"}
     return args, rest | {"axis": NONE} if is_reduce(function) else rest
@@ -79,12 +79,12 @@ OF_ONE = frozenset({"sum", "mean", "max", "min", "prod", "copy"})
 
 
 def is_number_itself(
-    s: Writer, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
+    unit: Unit, function: Callable[..., Any], args: list[Atom], kwargs: dict[str, Atom],
     found: t.Type
 ) -> bool:
     """Say whether a call, of the type ``found``, gives the number of NumPy's that it is given."""
     return isinstance(found, t.Scalar) and found.exact and found.dtype is not None and (
-        len(args) == 1 and not kwargs and found == s.unit.type(unstar(args[0]))
+        len(args) == 1 and not kwargs and found == unit.type(unstar(args[0]))
         and REGISTRY.facts(function).means in OF_ONE)
 
 

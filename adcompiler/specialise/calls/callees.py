@@ -57,7 +57,7 @@ def call_compiled(
         return None
     opens = needs_opening(s, callee, origin)
     if opens is not None:
-        if identity not in s.unit.calls.active and not repeated(s, identity):
+        if identity not in s.unit.calls.active and not repeated(s.unit, identity):
             return None
         problem, instead = opens
         return s.reject(
@@ -101,7 +101,7 @@ def compiled_callee(
     keys = [key_of(s, a, inside, itself, kept) for a in inputs]
     cells = {
         name: now(s, s.free(name, Scope(unit.root, ()), origin), origin)
-        for name in cells_read(s, function, inputs)
+        for name in cells_read(s.unit, function, inputs)
     }
     keys += [(name, key_of(s, atom, inside, itself, kept)) for name, atom in cells.items()]
     if memos_in(function):
@@ -226,7 +226,7 @@ def key_of(
         return "itself"
     if is_static(atom, inside) and isinstance(atom, Const):
         return ("=", atom.value) if hashable(atom.value) else ("is", id(atom.value))
-    parts = parts_of_function(s, atom)
+    parts = parts_of_function(s.unit, atom)
     if parts is not None:
         rhs = s.unit.definition(atom)
         made = rhs.function if isinstance(rhs, Closure) else str(s.unit.type(atom))
@@ -249,38 +249,38 @@ def is_static(atom: Atom, inside: bool) -> bool:
     return not isinstance(atom.value, (float, complex))
 
 
-def parts_of_function(s: Writer, atom: Atom) -> tuple[Atom, ...] | None:
+def parts_of_function(unit: Unit, atom: Atom) -> tuple[Atom, ...] | None:
     """Return what a function value made by the compiled code was made from, None for others.
 
     Containers and partial calls that hold such functions count as function values too.
     """
-    match s.unit.definition(atom):
+    match unit.definition(atom):
         case Closure(_, captures, defaults):
             return (*captures, *defaults)
-        case Attribute(obj, _) if isinstance(s.unit.type(atom), t.Method):
+        case Attribute(obj, _) if isinstance(unit.type(atom), t.Method):
             return (obj,)
         case Call(Const(value), args, kwargs) if value is functools.partial:
             return (*map(unstar, args), *(a for _, a in kwargs))
         case Call(Const(value), _, kwargs) if value is record and any(
-            parts_of_function(s, a) is not None for _, a in kwargs
+            parts_of_function(unit, a) is not None for _, a in kwargs
         ):
             return tuple(a for _, a in kwargs)
         case Call(Const(value)) as made if is_maker(value):
             return parts_of_made(made)
         case Pack(_, items, _) if any(
-            t.is_function(s.unit.type(unstar(item)))
-            or parts_of_function(s, unstar(item)) is not None for item in items
+            t.is_function(unit.type(unstar(item)))
+            or parts_of_function(unit, unstar(item)) is not None for item in items
         ):
             return tuple(map(unstar, items))
     return None
 
 
-def cells_read(s: Writer, function: Function, inputs: list[Atom]) -> list[str]:
+def cells_read(unit: Unit, function: Function, inputs: list[Atom]) -> list[str]:
     """Return the closure cells of the function being compiled that ``function`` may read data of.
 
     They are read by its own text, and by that of functions defined there that it is given.
     """
-    code = getattr(s.unit.root, "__code__", None)
+    code = getattr(unit.root, "__code__", None)
     wanted = set(code.co_freevars) if code is not None else set()
     if not wanted:
         return []
@@ -289,10 +289,10 @@ def cells_read(s: Writer, function: Function, inputs: list[Atom]) -> list[str]:
     atoms = list(inputs)
     while atoms:
         atom = atoms.pop()
-        made = s.unit.definition(atom)
+        made = unit.definition(atom)
         if isinstance(made, Closure):
             waiting.append(made.function)
-        atoms += parts_of_function(s, atom) or ()
+        atoms += parts_of_function(unit, atom) or ()
     while waiting:
         inner = waiting.pop()
         if id(inner) in seen:
@@ -304,7 +304,7 @@ def cells_read(s: Writer, function: Function, inputs: list[Atom]) -> list[str]:
                 found[rhs.name] = None
             elif isinstance(rhs, Closure):
                 waiting.append(rhs.function)
-    scope = Scope(s.unit.root, ())
+    scope = Scope(unit.root, ())
     return [name for name in found if not isinstance(type_of(scope.lookup(name)[1]), t.Static)]
 
 
@@ -406,7 +406,8 @@ def finals(
     callee.reads.update(heap.reads)
     positions = {p.var: i for i, p in enumerate(params)}
     here = s.unit.calls.sites[-1]
-    callee.opens = callee.opens or lost_write(s, heap, positions, made - set(positions), yields)
+    inner = made - set(positions)
+    callee.opens = callee.opens or lost_write(s.unit, heap, positions, inner, yields)
     found = {i for var, i in positions.items() if var in heap.state.latest} | set(callee.written)
     callee.written = tuple(sorted(found))
     if yields is None:
@@ -454,13 +455,13 @@ def made_anew(s: Writer, atom: Atom, inner: dict[Atom, Atom]) -> Atom:
     """Return the atom that stands for an argument inside a function compiled on its own."""
     if atom in inner:
         return inner[atom]
-    if not isinstance(atom, Var) or parts_of_function(s, atom) is None:
+    if not isinstance(atom, Var) or parts_of_function(s.unit, atom) is None:
         return atom
     rhs = s.unit.definition(atom)
     assert rhs is not None
     new = inner[atom] = Var(atom.name, True)
     mapping = {
-        part: made_anew(s, part, inner) for part in parts_of_function(s, atom) or ()
+        part: made_anew(s, part, inner) for part in parts_of_function(s.unit, atom) or ()
         if isinstance(part, Var)
     }
     made = substitute(rhs, mapping)

@@ -17,6 +17,7 @@ from adcompiler.ir.visit import definitions
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.tables import Candidate, OneOf
+from adcompiler.typed.unit import Unit
 
 MAX_CANDIDATES = 32
 
@@ -29,7 +30,7 @@ def one_of_functions(
     Return the variable that says which, with what the arms yield for it. None if one of them is no
     function, or is made of what only its arm has.
     """
-    one, two = (candidates(s, atom, out) for atom, out in arms)
+    one, two = (candidates(s.unit, atom, out) for atom, out in arms)
     if one is None or two is None:
         return None
     (place, first), (other, second) = one, two
@@ -43,15 +44,15 @@ def one_of_functions(
 
 
 def candidates(
-    s: Writer, atom: Atom, out: list[Statement]
+    unit: Unit, atom: Atom, out: list[Statement]
 ) -> tuple[Atom, tuple[Candidate, ...]] | None:
     """Return which one an atom is of the functions that it may be, and these functions."""
-    known = s.unit.calls.one_of.get(atom)
+    known = unit.calls.one_of.get(atom)
     if known is not None:
         return known.which, known.functions
     if isinstance(atom, Const):
-        return (Const(0), (atom,)) if t.is_function(s.unit.type(atom)) else None
-    made = s.unit.definition(atom)
+        return (Const(0), (atom,)) if t.is_function(unit.type(atom)) else None
+    made = unit.definition(atom)
     if not isinstance(made, Closure):
         return None
     inside = definitions(Block(tuple(out)))

@@ -28,6 +28,7 @@ from adcompiler.specialise.objects import (
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.support.signatures import signature as signature_of
+from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import simple, type_of
 
 CONTEXTS = ("numpy", "contextlib", "warnings")
@@ -46,7 +47,7 @@ def construct(
         return None
     generic = typing.get_origin(cls)
     if isinstance(generic, type) and is_record_class(generic):  # Box[float](...)
-        return s.call(live_class(s, generic), args, kwargs, origin, name)
+        return s.call(live_class(s.unit, generic), args, kwargs, origin, name)
     if cls is NAMESPACE and not args:
         return make_record(s, cls, kwargs, name, origin)
     if not is_plain_class(cls) or root_module(cls) in CONTEXTS:
@@ -160,28 +161,28 @@ def run_init(
 def default_of(s: Operations, owner: type, f: Any, origin: Origin) -> Atom | None:
     """Write the default value of a field; None if ``__init__`` assigns none."""
     if f.default_factory is not dataclasses.MISSING:
-        factory = live_constant(s, owner, f, "default_factory")
+        factory = live_constant(s.unit, owner, f, "default_factory")
         return s.call(factory, [], {}, origin, f.name)
     if f.default is dataclasses.MISSING or not (f.init or f.name in vars(owner).get(
         "__slots__", ()
     )):
         return None
     if simple(f.default) or isinstance(type_of(f.default), t.Static):
-        return live_constant(s, owner, f, "default")
+        return live_constant(s.unit, owner, f, "default")
     table = s.let(
-        Attribute(live_class(s, owner), "__dataclass_fields__"), t.UNKNOWN, "fields", origin
+        Attribute(live_class(s.unit, owner), "__dataclass_fields__"), t.UNKNOWN, "fields", origin
     )
     entry = s.let(Item(table, Const(f.name)), t.UNKNOWN, "field", origin)
     return s.let(Attribute(entry, "default"), type_of(f.default), f.name, origin)
 
 
-def live_constant(s: Writer, owner: type, f: Any, kind: str) -> Const:
+def live_constant(unit: Unit, owner: type, f: Any, kind: str) -> Const:
     """Return the constant for the default value or factory of a field."""
     value = getattr(f, kind)
     if simple(value):
         return Const(value)
     path = (("live", owner), ("__dataclass_fields__", f.name), ("attr", kind))
-    return s.unit.relied.static(value, path)
+    return unit.relied.static(value, path)
 
 
 def can_be_read(function: Any) -> bool:
@@ -282,4 +283,4 @@ def fold_replace(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin
     for f in dataclasses.fields(type_.cls):
         if f.init and f.name not in given:
             given[f.name] = s.attribute(args[0], f.name, origin, f.name)
-    return s.call(live_class(s, type_.cls), [], given, origin, name)
+    return s.call(live_class(s.unit, type_.cls), [], given, origin, name)

@@ -12,6 +12,7 @@ from adcompiler.specialise.writer import Writer
 from adcompiler.typed.derivatives import (
     AT_ONCE, MAKERS, NONE_IS_SAID, ONLY_OUTSIDE, OPTIONS, Wanted, holds_floats,
 )
+from adcompiler.typed.unit import Unit
 
 
 def make_derivative(
@@ -24,7 +25,7 @@ def make_derivative(
         return push_forward(s, args, named, origin, name)
     if mode in AT_ONCE:
         return at_once(s, mode, args, named, origin, name)
-    wanted = options_of(s, mode, args, named)
+    wanted = options_of(s.unit, mode, args, named)
     if wanted is None:
         return refuse_options(s, origin)
     return s.let(
@@ -38,7 +39,7 @@ def at_once(
     """Write ``vjp(f, x, ...)``, or another derivative whose maker gets the arguments as well."""
     if not args or isinstance(args[0], Star):
         return refuse_options(s, origin)
-    options = {key: known(s, kwargs.pop(key)) for key in OPTIONS[mode] if key in kwargs}
+    options = {key: known(s.unit, kwargs.pop(key)) for key in OPTIONS[mode] if key in kwargs}
     argnums = options.pop("argnums", None)
     if argnums is None:
         argnums = tuple(range(len(args) - 1))
@@ -67,7 +68,7 @@ def push_forward(
     duals = None if tangents is None else items_of(s, unstar(tangents), origin)
     if function is None or inputs is None:
         return refuse_options(s, origin)
-    named = tuple(range(len(inputs))) if argnums is None else known(s, argnums)
+    named = tuple(range(len(inputs))) if argnums is None else known(s.unit, argnums)
     if not isinstance(named, tuple) and tangents is not None:
         named, duals = (named,), (unstar(tangents),)
     if not usable(named) or duals is None or len(duals) != len(named):
@@ -101,20 +102,20 @@ def call_made(
     function = primal_of(made)
     if function is None:
         return make_derivative(s, made.func, args, {**options, **kwargs}, origin, name)
-    wanted = options_of(s, MAKERS[made.func.value], arguments(made), options)
+    wanted = options_of(s.unit, MAKERS[made.func.value], arguments(made), options)
     assert wanted is not None
     return call_derivative(s, wanted, function, args, kwargs, origin, name)
 
 
 def options_of(
-    s: Writer, mode: str, args: list[Atom], kwargs: dict[str, Atom]
+    unit: Unit, mode: str, args: list[Atom], kwargs: dict[str, Atom]
 ) -> Wanted | None:
     """Return what ``grad(f, argnums, has_aux=...)`` asks for, None if compiling does not tell."""
     options = {  # what a terminal shows is for calls from outside
         key: value for key, value in kwargs.items() if key not in ("function", "progress")}
     names = OPTIONS[mode]
     options.update(zip(names, args[1:], strict=False))
-    found = {key: known(s, unstar(value)) for key, value in options.items()}
+    found = {key: known(unit, unstar(value)) for key, value in options.items()}
     if found.get("out") is not None:
         found["out"] = True
     argnums = found.pop("argnums", found.pop("argnum", 0))
@@ -128,13 +129,13 @@ def options_of(
     return Wanted(mode, argnums, has_aux, given)
 
 
-def known(s: Writer, atom: Atom) -> Any:
+def known(unit: Unit, atom: Atom) -> Any:
     """Return the value of an option; an Ellipsis, which none has, where it is not known."""
     if isinstance(atom, Const):
         value = atom.value
     else:
-        elements = s.unit.elements(atom)
-        value = ... if elements is None else tuple(known(s, unstar(e)) for e in elements)
+        elements = unit.elements(atom)
+        value = ... if elements is None else tuple(known(unit, unstar(e)) for e in elements)
         if value is ... or ... in value:
             return ...
     return tuple(value) if isinstance(value, list) else value

@@ -75,6 +75,7 @@ from adcompiler.specialise.writer import Writer
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.derivatives import ONLY_OUTSIDE, is_derivative
+from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import by_numba_vectorize, simple
 
 FOLD_MODULES = (
@@ -114,7 +115,7 @@ def call(
             merged = {k: v for k, v in keywords if k} | kwargs
             return call(s, inner, [*first, *args], merged, origin, name)
         case Call(Const(value)) if value is np.vectorize:
-            known = vectorized_call(s, rhs)
+            known = vectorized_call(s.unit, rhs)
             if known is not None:
                 return call_vectorized(s, known, args, kwargs, origin, name)
         case Call(Const(value)) as made if is_maker(value):
@@ -196,7 +197,7 @@ def call_value(
     if found is not None:
         return found
     if root_module(value) == "numpy":
-        args = [iterated(s, arg, origin) if is_sequence(s, arg) else arg for arg in args]
+        args = [iterated(s, arg, origin) if is_sequence(s.unit, arg) else arg for arg in args]
     if isinstance(value, np.ufunc) and not s.in_rule:
         args = [as_array(s, arg, origin) for arg in args]
         args, kwargs = computed_in(s, value, args, kwargs, origin)
@@ -247,22 +248,22 @@ def run_through(s: Operations, value: Any, args: list[Atom], origin: Origin) -> 
     """Return arguments with those in their place that give what a function iterates over."""
     if value is dict:
         args = [entries_of(s, arg, origin) for arg in args]
-    of_dict = value is reversed and bool(args) and is_dict(s, args[0])
+    of_dict = value is reversed and bool(args) and is_dict(s.unit, args[0])
     if of_dict or (runs_over(value)):
-        whole = (value is dict and bool(args) and is_dict(s, args[0])) or (
+        whole = (value is dict and bool(args) and is_dict(s.unit, args[0])) or (
             value in (min, max) and len(args) > 1
         )
         to_its_end = REGISTRY.facts(value).exhausts is True
         return args if whole else [
-            arg if is_array_of_its_own(s, value, arg) else run_over(s, arg, origin, to_its_end)
+            arg if is_array_of_its_own(s.unit, value, arg) else run_over(s, arg, origin, to_its_end)
             for arg in args
         ]
     return args
 
 
-def is_array_of_its_own(s: Writer, function: Callable[..., Any], arg: Any) -> bool:
+def is_array_of_its_own(unit: Unit, function: Callable[..., Any], arg: Any) -> bool:
     """Say whether NumPy asks an instance for an array, and does not run over it."""
-    type_ = None if isinstance(arg, Star) else s.unit.type(arg)
+    type_ = None if isinstance(arg, Star) else unit.type(arg)
     asks = REGISTRY.facts(function).means in ("array", "asarray")
     return asks and isinstance(type_, t.Object) and hasattr(type_.cls, "__array__")
 
@@ -270,7 +271,7 @@ def is_array_of_its_own(s: Writer, function: Callable[..., Any], arg: Any) -> bo
 def entries_of(s: Operations, arg: Any, origin: Origin) -> Any:
     """Return the dict that an instance with keys is to ``dict``; other arguments as they are."""
     arg = arg if isinstance(arg, Star) else table_of(s, arg, origin)
-    if not isinstance(arg, Star) and method_of(s, arg, "keys") is not None:
+    if not isinstance(arg, Star) and method_of(s.unit, arg, "keys") is not None:
         return s.call(Const(dict_of_mapping), [arg], {}, origin, "table")
     return arg
 
@@ -290,7 +291,7 @@ def call_prepared(
     if isinstance(value, np.vectorize) and any(
         t.may_vary(s.unit.type(a)) for a in (*atoms(args), *kwargs.values())
     ):
-        known = vectorized_value(s, func, origin)
+        known = vectorized_value(s.unit, func, origin)
         if known is not None:
             return call_vectorized(s, known, args, kwargs, origin, name)
     if by_numba_vectorize(value) and not kwargs:
@@ -302,12 +303,12 @@ def call_prepared(
 
 
 def supposed(
-    s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]
+    unit: Unit, function: Any, args: list[Any], kwargs: dict[str, Atom]
 ) -> Callable[..., Any] | None:
     """Return what is compiled in place of a call where shapes are as expected, if that is said."""
-    if not s.unit.assume_equal_shapes or kwargs or not hashable(function):
+    if not unit.assume_equal_shapes or kwargs or not hashable(function):
         return None
-    types = [None if isinstance(arg, Star) else s.unit.type(arg) for arg in args]
+    types = [None if isinstance(arg, Star) else unit.type(arg) for arg in args]
     if not all(isinstance(type_, t.Array) and type_.ndim for type_ in types):
         return None
     return REGISTRY.facts(function).supposed_as
@@ -325,11 +326,11 @@ def call_replaced(
         folded = fold(s, args, kwargs, origin, name)
         if folded is not None:
             return folded
-    replacement = replacement_of(value) or supposed(s, value, args, kwargs)
+    replacement = replacement_of(value) or supposed(s.unit, value, args, kwargs)
     if isinstance(replacement, python_types.FunctionType):
         return call_python(s, Const(replacement), replacement, args, kwargs, origin, name)
     if isinstance(replacement, type):
-        return construct(s, live_class(s, replacement), args, kwargs, origin, name)
+        return construct(s, live_class(s.unit, replacement), args, kwargs, origin, name)
     instead = REGISTRY.replacement(value)
     if instead is not None:
         return call_replacement(s, instead, args, kwargs, origin, name)
@@ -350,7 +351,7 @@ def call_function(
         return primitive(s, func, args, kwargs, origin, name, GIVES_VALUE)
     if writes_elsewhere(s, value, args, kwargs, origin):
         return UNDEF
-    rule = REGISTRY.find(value, tuple(class_of(s, a) for a in args if not isinstance(a, Star)))
+    rule = REGISTRY.find(value, tuple(class_of(s.unit, a) for a in args if not isinstance(a, Star)))
     inactive = REGISTRY.inactive(value)
     if rule is not None or inactive is not None:
         return primitive(s, func, args, kwargs, origin, name)
@@ -426,14 +427,14 @@ HOLDER = Facts(pure=False, writes=())
 """Facts about classes of which nothing was said: a new instance refers to what it is given."""
 
 
-def is_dict(s: Writer, arg: Any) -> bool:
+def is_dict(unit: Unit, arg: Any) -> bool:
     """Say whether an argument is a dict."""
-    return not isinstance(arg, Star) and isinstance(s.unit.type(arg), t.Dict)
+    return not isinstance(arg, Star) and isinstance(unit.type(arg), t.Dict)
 
 
-def is_sequence(s: Writer, arg: Any) -> bool:
+def is_sequence(unit: Unit, arg: Any) -> bool:
     """Say whether an argument stands for a sequence of a class of its own, such as a deque."""
-    type_ = t.UNKNOWN if isinstance(arg, Star) else s.unit.type(arg)
+    type_ = t.UNKNOWN if isinstance(arg, Star) else unit.type(arg)
     return isinstance(type_, t.Object) and type_.cls in STAND_FOR and issubclass(
         STAND_FOR[type_.cls], Sequence)
 
@@ -476,12 +477,12 @@ def primitive(
         if folded is not None:
             return folded
     args, kwargs = without_defaults(func.value, *by_name(func.value, args, kwargs))
-    args, kwargs = with_axis_by_name(s, func.value, args, kwargs)
+    args, kwargs = with_axis_by_name(s.unit, func.value, args, kwargs)
     type_ = s.types.of_call(func.value, args, kwargs) if pure and known.may_be_tried else (
         type_of_making(s, func.value, args, kwargs) or t.UNKNOWN
     )
     if isinstance(type_, t.Static) and pure:
         return Const(type_.value)
-    if is_number_itself(s, func.value, args, kwargs, type_):
+    if is_number_itself(s.unit, func.value, args, kwargs, type_):
         return unstar(args[0])
     return s.let(plain_call(func, args, kwargs), type_, name, origin)

@@ -76,9 +76,9 @@ def at_call(finding: Finding, file: str, origin: Origin) -> Finding:
     return replace(origin.finding(finding.problem, finding.hint, finding.anchor), callers=callers)
 
 
-def users_line(s: Writer, origin: Origin) -> Origin:
+def users_line(unit: Unit, origin: Origin) -> Origin:
     """Return the line of the user's code that led to a call written in the compiler's own code."""
-    sites = [*s.unit.calls.sites, origin]
+    sites = [*unit.calls.sites, origin]
     while len(sites) > 1 and is_own(sites[-1]):
         sites.pop()
     return sites[-1]
@@ -122,12 +122,12 @@ def compile_given(
 
     None, after it has been reported, if it cannot be compiled, or must not run again.
     """
-    origin = users_line(s, origin)
-    variables = [placeholder(s, like) for like in variables]
-    function = forwarding(s, f, variables, args, kwargs, origin)
+    origin = users_line(s.unit, origin)
+    variables = [placeholder(s.unit, like) for like in variables]
+    function = forwarding(s.unit, f, variables, args, kwargs, origin)
     bound = [*variables, f, *args, *kwargs.values()]
     found = compiled_callee(
-        s, function, bound, (), Const(None), None, origin, (GIVEN, identity_of(s, f))
+        s, function, bound, (), Const(None), None, origin, (GIVEN, identity_of(s.unit, f))
     )
     if found is None:
         return None
@@ -138,7 +138,7 @@ def compile_given(
         return None
     if not callee.given:
         callee.given = True
-        lift_data(s, callee, origin)
+        lift_data(s.unit, callee, origin)
     if refuse_stale(s, callee, function.name, origin):
         return None
     rest = kept[len(variables):]
@@ -170,43 +170,43 @@ def called_by(callee: Callee) -> list[Callee]:
     ))
 
 
-def placeholder(s: Writer, like: Atom) -> Var:
+def placeholder(unit: Unit, like: Atom) -> Var:
     """Return a variable for an argument that a library will give, of the type of ``like``."""
     var = Var("x")
-    s.unit.set_type(var, s.unit.told_type(like), True)
-    s.unit.merged.add(var)
+    unit.set_type(var, unit.told_type(like), True)
+    unit.merged.add(var)
     return var
 
 
 def forwarding(
-    s: Writer, f: Atom, variables: Sequence[Atom], args: Sequence[Atom],
+    unit: Unit, f: Atom, variables: Sequence[Atom], args: Sequence[Atom],
     kwargs: dict[str, Atom], origin: Origin,
 ) -> Function:
     """Return the IR of a function that calls its parameter ``f`` with all its others."""
     called = Var("function")
-    names = iter(parameter_names(s, f))
+    names = iter(parameter_names(unit, f))
     params = [Var(next(names, "x")) for _ in (*variables, *args)]
     named = {key: Var(key) for key in kwargs}
     result = Var("result", True)
     call = Call(called, tuple(params), tuple(named.items()))
     first, rest = params[: len(variables)], params[len(variables):]
     return Function(
-        name_of(s, f), tuple(Param(p, 1) for p in (*first, called, *rest, *named.values())),
+        name_of(unit, f), tuple(Param(p, 1) for p in (*first, called, *rest, *named.values())),
         Block((Let(result, call, origin),), (result,)), origin,
     )
 
 
-def identity_of(s: Writer, f: Atom) -> Any:
+def identity_of(unit: Unit, f: Atom) -> Any:
     """Return what tells functions apart."""
-    made = s.unit.definition(f)
+    made = unit.definition(f)
     if isinstance(made, Closure):
         return made.function
     return id(f.value) if isinstance(f, Const) else f
 
 
-def parameter_names(s: Writer, f: Atom) -> list[str]:
+def parameter_names(unit: Unit, f: Atom) -> list[str]:
     """Return the names of the parameters of a function, as far as they are known."""
-    made = s.unit.definition(f)
+    made = unit.definition(f)
     if isinstance(made, Closure):
         return [p.var.name for p in made.function.params if p.kind in (0, 1)]
     if isinstance(f, Const) and isinstance(f.value, FunctionType):
@@ -214,14 +214,14 @@ def parameter_names(s: Writer, f: Atom) -> list[str]:
     return []
 
 
-def takes_exactly(s: Writer, f: Atom) -> int | None:
+def takes_exactly(unit: Unit, f: Atom) -> int | None:
     """Return how many arguments a function takes by position; None if it may be called with fewer.
     """
-    made = s.unit.definition(f)
+    made = unit.definition(f)
     if isinstance(made, Closure):
         params = made.function.params
         if params and params[-1].kind == VAR_POSITIONAL:
-            return passed_on(s, made)
+            return passed_on(unit, made)
         return len(params) if all(
             p.kind <= POSITIONAL and not p.has_default for p in params) else None
     if isinstance(f, Const) and isinstance(f.value, FunctionType) and not f.value.__defaults__:
@@ -231,7 +231,7 @@ def takes_exactly(s: Writer, f: Atom) -> int | None:
     return None
 
 
-def passed_on(s: Writer, made: Closure) -> int | None:
+def passed_on(unit: Unit, made: Closure) -> int | None:
     """Return how many arguments a function takes that passes its last ones on: ``f(x, *args)``.
 
     ``gradient_of(f)`` takes those of ``f``.
@@ -245,7 +245,7 @@ def passed_on(s: Writer, made: Closure) -> int | None:
             case Let(_, Call(Var() as f, (*first, Star(atom)), ())) if (
                 atom is params[-1].var and f in captured
             ):
-                count = takes_exactly(s, captured[f])
+                count = takes_exactly(unit, captured[f])
                 return None if count is None else count - len(first) + len(params) - 1
     return None
 
@@ -254,9 +254,9 @@ POSITIONAL, VAR_POSITIONAL = 1, 2
 """Kinds of parameters, as ``inspect.Parameter`` numbers them."""
 
 
-def name_of(s: Writer, f: Atom) -> str:
+def name_of(unit: Unit, f: Atom) -> str:
     """Return the name that a function is emitted under."""
-    made = s.unit.definition(f)
+    made = unit.definition(f)
     if isinstance(made, Closure):
         return made.function.name
     name = getattr(f.value, "__name__", "") if isinstance(f, Const) else ""
@@ -311,7 +311,7 @@ def effects(unit: Unit, callee: Callee, seen: set[Callee]) -> Iterator[str]:
 # -- data that is read -----------------------------------------------------------------------------
 
 
-def lift_data(s: Writer, callee: Callee, origin: Origin) -> None:
+def lift_data(unit: Unit, callee: Callee, origin: Origin) -> None:
     """Make the data of modules and cells that a function reads parameters of it.
 
     It might be changed before a pullback is called.
@@ -335,7 +335,7 @@ def lift_data(s: Writer, callee: Callee, origin: Origin) -> None:
             first = found.setdefault(key, statement.target)
             if first is statement.target:
                 callee.lifted.append((first, statement.rhs))
-                s.unit.defs.pop(first, None)
+                unit.defs.pop(first, None)
             else:
                 mapping[statement.target] = first
 

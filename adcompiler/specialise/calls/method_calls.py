@@ -84,7 +84,7 @@ def call_method(
     elif isinstance(owner, (t.List, t.Dict)):
         made = call_container_method(s, obj, owner, method, args, kwargs, origin, name)
     elif isinstance(owner, t.Unknown) and method == "update" and (
-        instance := dict_owner(s, obj)
+        instance := dict_owner(s.unit, obj)
     ) is not None:
         made = update_attributes(s, instance, args, kwargs, origin)
     elif isinstance(owner, t.Unknown):

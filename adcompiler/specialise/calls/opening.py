@@ -38,6 +38,7 @@ from adcompiler.specialise.storage.state import State
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.result_types import ResultTypes
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import simple, type_of
 
 INLINE_SIZE = 30
@@ -56,7 +57,7 @@ def call_python(
     """Write a call of a function written in Python."""
     in_rule = s.in_rule
     path = None if function in s.unit.derivatives.emitted else s.unit.relied.path_of(function)
-    if is_called_as_it_stands(s, func, [unstar(a) for a in (*args, *kwargs.values())]):
+    if is_called_as_it_stands(s.unit, func, [unstar(a) for a in (*args, *kwargs.values())]):
         return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
     try:
         definition = lower(function)
@@ -108,12 +109,12 @@ def call_python(
     return result
 
 
-def is_called_as_it_stands(s: Writer, func: Const, values: list[Atom]) -> bool:
+def is_called_as_it_stands(unit: Unit, func: Const, values: list[Atom]) -> bool:
     """Say whether a function is called, and not opened, by what it is about and is given."""
     function = func.value
     return is_foreign(function) or (
-        works_on_programs(function) and not any(t.may_vary(s.unit.type(a)) for a in values)
-    ) or (tells(function) and not may_keep_told(s, func, values))
+        works_on_programs(function) and not any(t.may_vary(unit.type(a)) for a in values)
+    ) or (tells(function) and not may_keep_told(unit, func, values))
 
 
 def static_before(
@@ -286,15 +287,16 @@ def apply(
             s.check_once(param.var, atom, origin)
     depth = unit.calls.active.count(identity)
     grown = unit.calls.grown.get(identity, 0) > MAX_GROWN
-    large = (size(function.body) > INLINE_SIZE or grown) and not partial_evaluation_helps(s, bound)
+    large = size(function.body) > INLINE_SIZE or grown
+    large = large and not partial_evaluation_helps(unit, bound)
     given = bool(unit.calls.active) and is_given(unit.calls.active[-1])
     opened = depth == 0 and (
         not large or given or (scope is not None and scope.is_rule)
         or unit.derivatives.emitted.get(identity, False) or overlap(s, bound, captures)
         or identity in unit.calls.giving or gives_generator(function)
-        or is_being_made(s, identity, bound) or (not grown and stands_for_library(identity))
+        or is_being_made(s.unit, identity, bound) or (not grown and stands_for_library(identity))
     )
-    if not opened and not must_open(s, bound, captures):
+    if not opened and not must_open(s.unit, bound, captures):
         result = call_compiled(
             s, function, bound, captures, itself, scope, origin, name, identity
         )
@@ -366,11 +368,11 @@ def stands_for_library(identity: Any) -> bool:
     return module.partition(".")[0] == RULES and not is_emitted_home(module)
 
 
-def partial_evaluation_helps(s: Writer, bound: list[Atom]) -> bool:
+def partial_evaluation_helps(unit: Unit, bound: list[Atom]) -> bool:
     """Say whether an argument known when compiling is likely to decide branches of the callee."""
     return any(
         (isinstance(a, Const) and not isinstance(a.value, (int, float, complex, str)))
-        or isinstance(s.unit.type(a), t.FunctionType)
+        or isinstance(unit.type(a), t.FunctionType)
         for a in bound
     )
 
@@ -384,10 +386,10 @@ def gives_generator(function: Function) -> bool:
     )
 
 
-def is_being_made(s: Writer, identity: Any, bound: list[Atom]) -> bool:
+def is_being_made(unit: Unit, identity: Any, bound: list[Atom]) -> bool:
     """Say whether a function is the constructor of an instance that has no attributes yet."""
     return getattr(identity, "__name__", "") == "__init__" and bool(bound) and (
-        s.unit.fields(bound[0]) == {}
+        unit.fields(bound[0]) == {}
     )
 
 
@@ -405,11 +407,11 @@ def overlap(s: Writer, bound: list[Atom], captures: tuple[Atom, ...]) -> bool:
     return False
 
 
-def must_open(s: Writer, bound: list[Atom], captures: tuple[Atom, ...]) -> bool:
+def must_open(unit: Unit, bound: list[Atom], captures: tuple[Atom, ...]) -> bool:
     """Say whether a function is passed of which it is not known how it was made."""
     return any(
-        a in s.unit.calls.one_of or (
-            isinstance(s.unit.type(a), (t.FunctionType, t.Method))
-            and parts_of_function(s, a) is None
+        a in unit.calls.one_of or (
+            isinstance(unit.type(a), (t.FunctionType, t.Method))
+            and parts_of_function(unit, a) is None
         ) for a in (*bound, *captures)
     )

@@ -18,7 +18,7 @@ from adcompiler.runtime import check_items, dict_keys
 from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler.specialise.objects import call_raw, find_raw
 from adcompiler.specialise.interface import Operations
-from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 OPERATORS: dict[Any, tuple[str, ...]] = {
     **{one.function: one.methods for one in (*BINARY, *COMPARISONS, *UNARY) if one.name},
@@ -32,9 +32,9 @@ OPERATORS: dict[Any, tuple[str, ...]] = {
 """The methods that define what an operator or built-in function does with an instance."""
 
 
-def method_of(s: Writer, atom: Any, name: str) -> tuple[type, tuple[type, Any]] | None:
+def method_of(unit: Unit, atom: Any, name: str) -> tuple[type, tuple[type, Any]] | None:
     """Return the class of an instance and its method ``name`` written in Python, if it has one."""
-    type_ = s.unit.type(atom) if not isinstance(atom, Star) else t.UNKNOWN
+    type_ = unit.type(atom) if not isinstance(atom, Star) else t.UNKNOWN
     if not isinstance(type_, (t.Tuple, t.Object)):
         return None
     found = find_raw(type_.cls, name)
@@ -63,8 +63,8 @@ def call_operator(
         left, right = args
         reflected = (right, names[-1], [left])
         tries = [(left, own, [right]) for own in names[:-1]]
-        first, second = method_of(s, left, names[-2]), method_of(s, right, names[-1])
-        if isinstance(s.unit.type(left), (t.Array, t.Scalar)) and not defers(s, left, second):
+        first, second = method_of(s.unit, left, names[-2]), method_of(s.unit, right, names[-1])
+        if isinstance(s.unit.type(left), (t.Array, t.Scalar)) and not defers(s.unit, left, second):
             second = None
         if second is not None and (first is None or (
             second[0] is not first[0] and issubclass(second[0], first[0])
@@ -76,7 +76,7 @@ def call_operator(
     else:
         tries = [(args[0], names[0], args[1:])]
     for receiver, method, rest in tries:
-        found = method_of(s, receiver, method)
+        found = method_of(s.unit, receiver, method)
         if found is None:
             continue
         with s.writing_to([]) as out:
@@ -90,11 +90,11 @@ def call_operator(
 
 def truth_of_instance(s: Operations, atom: Atom, type_: t.Object, origin: Origin) -> Atom:
     """Write whether an instance counts as true: what ``__bool__`` or ``__len__`` says."""
-    found = method_of(s, atom, "__bool__")
+    found = method_of(s.unit, atom, "__bool__")
     if found is not None:
         return s.truth(call_raw(s, atom, *found_as(found, "__bool__"), [], {}, origin, "truth"),
                        origin)
-    found = method_of(s, atom, "__len__")
+    found = method_of(s.unit, atom, "__len__")
     if found is not None:
         size = call_raw(s, atom, *found_as(found, "__len__"), [], {}, origin, "size")
         return s.call(Const(operator.ne), [size, Const(0)], {}, origin, "truth")
@@ -117,7 +117,7 @@ def iterated(s: Operations, atom: Any, origin: Origin) -> Any:
         s.unit.definition(atom), Call
     ):
         s.out.append(Do(Call(Const(check_items), (atom,)), origin))
-    found = None if isinstance(atom, Star) else method_of(s, atom, "__iter__")
+    found = None if isinstance(atom, Star) else method_of(s.unit, atom, "__iter__")
     if found is None:
         return atom
     result = call_raw(s, atom, *found_as(found, "__iter__"), [], {}, origin, "items")
@@ -129,20 +129,20 @@ def iterated(s: Operations, atom: Any, origin: Origin) -> Any:
 
 def next_of_own(s: Operations, atom: Atom, origin: Origin, name: str) -> Atom | None:
     """Write ``next(it)`` of an instance as a call of its ``__next__``; None if it has none."""
-    found = method_of(s, atom, "__next__") if is_own(s, atom) else None
+    found = method_of(s.unit, atom, "__next__") if is_own(s.unit, atom) else None
     return None if found is None else call_raw(
         s, atom, *found_as(found, "__next__"), [], {}, origin, name)
 
 
-def is_own(s: Writer, atom: Any) -> bool:
+def is_own(unit: Unit, atom: Any) -> bool:
     """Say whether a value is an instance of a class of the program's own."""
-    type_ = t.UNKNOWN if isinstance(atom, Star) else s.unit.type(atom)
+    type_ = t.UNKNOWN if isinstance(atom, Star) else unit.type(atom)
     return isinstance(type_, t.Object) and type_.cls not in STAND_FOR
 
 
-def defers(s: Writer, left: Atom, second: tuple[type, Any] | None) -> bool:
+def defers(unit: Unit, left: Atom, second: tuple[type, Any] | None) -> bool:
     """Say whether a number or array leaves an operator to the class of the other operand."""
-    type_ = s.unit.type(left)
+    type_ = unit.type(left)
     if second is None or (isinstance(type_, t.Scalar) and type_.dtype is None):
         return True
     cls = second[0]

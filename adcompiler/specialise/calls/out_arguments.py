@@ -17,6 +17,7 @@ from adcompiler.specialise.storage.stores import WHOLE, store_item
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.support.signatures import signature as signature_of
+from adcompiler.typed.unit import Unit
 
 
 def store_result(
@@ -34,7 +35,7 @@ def store_result(
         return None if known.output is not None and known.output[0] != "out" else s.reject(
             origin, "`out=` of something that is no array", "give it an array", "ufunc-out-where",
         )
-    if known.output is not None and known.output[0] != "out" and not keeps_dtype(s, rest, out):
+    if known.output is not None and known.output[0] != "out" and not keeps_dtype(s.unit, rest, out):
         return s.reject(
             origin, f"`{known.output[0]}=` with an array of which the dtype is, or may be, another "
             "than that of the array that the function is applied to",
@@ -44,10 +45,10 @@ def store_result(
     return call_with_out(s, function, rest, named, out, origin, name)
 
 
-def keeps_dtype(s: Writer, args: list[Any], out: list[Atom]) -> bool:
+def keeps_dtype(unit: Unit, args: list[Any], out: list[Atom]) -> bool:
     """Say whether the array for a result has the dtype of the first argument."""
-    first = s.unit.type(args[0]) if args and not isinstance(args[0], Star) else None
-    given = s.unit.type(out[0])
+    first = unit.type(args[0]) if args and not isinstance(args[0], Star) else None
+    given = unit.type(out[0])
     return isinstance(first, t.Array) and isinstance(given, t.Array) and (
         first.dtype == given.dtype
     )
@@ -124,7 +125,7 @@ def call_with_out(
     result = s.call(Const(function), args, named, origin, name)
     if result is UNDEF:
         return UNDEF
-    if not isinstance(function, np.ufunc) and other_dimensions(s, result, target):
+    if not isinstance(function, np.ufunc) and other_dimensions(s.unit, result, target):
         return s.reject(
             origin, "`out=` has another number of dimensions than the result",
             "give it an array of the result's shape", "ufunc-out-where",
@@ -138,10 +139,10 @@ def call_with_out(
     return target
 
 
-def other_dimensions(s: Writer, result: Atom, out: Atom) -> bool:
+def other_dimensions(unit: Unit, result: Atom, out: Atom) -> bool:
     """Say whether a result is known to have more or fewer dimensions than the array for it."""
     ndims = []
-    for type_ in (s.unit.type(result), s.unit.type(out)):
+    for type_ in (unit.type(result), unit.type(out)):
         if not isinstance(type_, (t.Array, t.Scalar)):
             return False
         ndims.append(type_.ndim if isinstance(type_, t.Array) else 0)

@@ -19,6 +19,7 @@ from adcompiler.specialise.early import leaves_traces
 from adcompiler.specialise.folds.iterator import is_lazy, made_by
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 
 def run_over(
@@ -30,12 +31,12 @@ def run_over(
     ``between`` are the values that are read between its items. Where there are any, an instance may
     write into itself at most, and none of these, nor what has it, may lead to it.
     """
-    call = made_by(s, atom)
+    call = made_by(s.unit, atom)
     taken_apart = call is not None and is_lazy(call.func)
-    if not to_its_end or s.heap is None or not is_own(s, atom) or taken_apart:
+    if not to_its_end or s.heap is None or not is_own(s.unit, atom) or taken_apart:
         return iterated(s, atom, origin)
     given = iterated(s, atom, origin)
-    function = gives_items(s, given)
+    function = gives_items(s.unit, given)
     if function is None:
         return given
     before, root = dict(s.heap.state.latest), s.heap.reference(given).root
@@ -49,7 +50,7 @@ def run_over(
         if before.get(changed) is not value and changed not in made
     }
     if between is not None and (
-        not written <= {root} or leaves_traces(s, Block(tuple(out)))
+        not written <= {root} or leaves_traces(s.unit, Block(tuple(out)))
         or not all(isinstance(s.unit.type(other), t.Array) for other in near)
         or any(leads_to(s, value, root) for value in between)
     ):
@@ -64,13 +65,13 @@ def run_over(
 
 def leads_to(s: Writer, value: Atom, root: Var) -> bool:
     """Say whether a value is, or holds, what a root refers to, or is a function that reads it."""
-    parts = parts_of_function(s, value)
+    parts = parts_of_function(s.unit, value)
     if parts is not None:
         return any(leads_to(s, part, root) for part in parts)
     return s.heap is not None and root in s.heap.roots(value)
 
 
-def gives_items(s: Writer, given: Any) -> Any:
+def gives_items(unit: Unit, given: Any) -> Any:
     """Return what lists the items of an instance, None if it has no ``__next__``."""
-    own = is_own(s, given) and method_of(s, given, "__next__") is not None
+    own = is_own(unit, given) and method_of(unit, given, "__next__") is not None
     return items_of_iterator if own else None

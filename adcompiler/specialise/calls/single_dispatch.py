@@ -26,7 +26,7 @@ def call_registered(
     if not isinstance(value, python_types.FunctionType) or value.__code__ is not AS_ALL.__code__:
         return None
     chosen: Any = args[first] if len(args) > first else Star(Const(None))
-    cls = None if isinstance(chosen, Star) else class_of(s, chosen)
+    cls = None if isinstance(chosen, Star) else class_of(s.unit, chosen)
     if cls is None or not isinstance(value.dispatch(cls), PLAIN):  # type: ignore[attr-defined]
         return s.reject(
             origin, f"which function {value.__name__}() calls is not known, as the class of its "

@@ -22,6 +22,7 @@ from adcompiler.specialise.objects import live_class
 from adcompiler.specialise.storage.layouts import of_unknown_layout
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 Maker = Callable[[Operations, type, list[Atom], dict[str, Atom], Origin], Atom | None]
 ARITHMETIC = {one.function: one for one in BINARY} | {one.in_place: one for one in BINARY}
@@ -102,7 +103,7 @@ def call_with_entries(
     if maker is not None:
         return maker(s, value, args, dict(kwargs), origin)
     of = types[0] if len(types) > 1 else None
-    if isinstance(of, t.Object) and is_filled(of) and not is_element(s, args[1]):
+    if isinstance(of, t.Object) and is_filled(of) and not is_element(s.unit, args[1]):
         if value is getattr(of.cls, "__getitem__", None):
             return s.call(s.attribute(args[0], "part", origin), args[1:], {}, origin, name)
         if value is getattr(of.cls, "__setitem__", None):
@@ -165,7 +166,7 @@ def make_matrix(
     A dense array makes one of SciPy, which has no derivative.
     """
     module = forms()
-    form = live_class(s, module.FORMS[cls])
+    form = live_class(s.unit, module.FORMS[cls])
     names = ("arg1", "shape", "dtype", "copy")
     given = dict(zip(names, args, strict=False)) | kwargs
     kept: dict[str, Atom] = {
@@ -204,7 +205,7 @@ def make_filled(
         isinstance(item, t.Scalar) for item in type_.items)
     ):
         return None
-    return s.call(live_class(s, filled_forms()[cls]), [given["arg1"]], {}, origin, "matrix")
+    return s.call(live_class(s.unit, filled_forms()[cls]), [given["arg1"]], {}, origin, "matrix")
 
 
 def make_diagonals(
@@ -243,7 +244,7 @@ def make_diagonals(
         lengths = s.pack("tuple", tuple(sizes), "lengths", origin)
         packed = s.pack("tuple", tuple(rows), "diagonals", origin)
         values = s.call(Const(np.concatenate), [packed], {}, origin, "values")
-    form_ = live_class(s, form)
+    form_ = live_class(s.unit, form)
     return s.call(Const(module.from_diagonals), [form_, values, lengths], given, origin, "matrix")
 
 
@@ -265,7 +266,7 @@ def make_of_table(
         return None
     data = s.pack("tuple", (given["data"], given["diags"]), "table", origin)
     return s.call(
-        Const(module.from_table), [live_class(s, form), data, shape], {}, origin, "matrix")
+        Const(module.from_table), [live_class(s.unit, form), data, shape], {}, origin, "matrix")
 
 
 def make_kron(
@@ -286,7 +287,8 @@ def make_kron(
     form = (module.MATRICES if matrices else module.ARRAYS).get(format_.value or "coo")
     if form is None:
         return None
-    return s.call(Const(module.kron), [live_class(s, form), a, b], {}, origin, name_of(function))
+    cls = live_class(s.unit, form)
+    return s.call(Const(module.kron), [cls, a, b], {}, origin, name_of(function))
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -340,7 +342,7 @@ def of_two(
         return s.call(Const(function), [wholly(s, arg, origin) for arg in args], {}, origin, name)
     formats = [format_of(type_) for type_ in types]
     of_result = "dia" if formats == ["dia", "dia"] else KEEPS.get(formats[0], "csr")
-    form = live_class(s, (module.ARRAYS if arrays else module.MATRICES)[of_result])
+    form = live_class(s.unit, (module.ARRAYS if arrays else module.MATRICES)[of_result])
     written = module.multiplied if product else getattr(module, SUMS[row])
     pair = [as_entries(s, arg, origin) for arg in args]
     return s.call(Const(written), [form, *pair], {}, origin, name)
@@ -352,13 +354,13 @@ def as_entries(s: Operations, matrix: Atom, origin: Origin) -> Atom:
     if is_entries(type_):
         return matrix
     table = module.ARRAYS if is_array(type_) else module.MATRICES
-    form = live_class(s, table.get(format_of(type_), table["csr"]))
+    form = live_class(s.unit, table.get(format_of(type_), table["csr"]))
     return s.call(Const(module.from_whole), [form, matrix], {}, origin, "matrix")
 
 
-def is_element(s: Writer, index: Atom) -> bool:
+def is_element(unit: Unit, index: Atom) -> bool:
     """Say whether an index of a matrix is that of one element."""
-    type_ = s.unit.type(index)
+    type_ = unit.type(index)
     return isinstance(type_, t.Tuple) and len(type_.items) == 2 and all(
         isinstance(item, t.Scalar) for item in type_.items)
 

@@ -18,37 +18,37 @@ from adcompiler.ops.homes import root_module
 from adcompiler.runtime import unpack
 from adcompiler.runtime.handlers import OF, Logs, logs_are_text
 from adcompiler.runtime.reading import unless_it_raises
-from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 TELL = frozenset({"_warnings", "logging", "loguru", "structlog", "warnings"})
 """Packages whose functions write text, and do not change what they are given."""
 
 
-def is_told(s: Writer, called: Atom) -> bool:
+def is_told(unit: Unit, called: Atom) -> bool:
     """Say whether a function, or method, is one of these packages."""
-    return tells(function_of(s, called))
+    return tells(function_of(unit, called))
 
 
-def function_of(s: Writer, called: Atom) -> Any:
+def function_of(unit: Unit, called: Atom) -> Any:
     """Return the function that is called, or the one that returned the object of the method."""
-    match called, s.unit.type(called), s.unit.definition(called):
+    match called, unit.type(called), unit.definition(called):
         case Const(value), _, _:
             return value
         case _, t.Method(descriptor), _:
             return descriptor
         case _, t.Unknown(), Attribute(Var() as obj):
-            return maker(s, obj)
+            return maker(unit, obj)
     return None
 
 
-def may_keep_told(s: Writer, called: Atom, values: Iterable[Atom]) -> bool:
+def may_keep_told(unit: Unit, called: Atom, values: Iterable[Atom]) -> bool:
     """Say whether a value that may carry a derivative is given to what may keep it."""
-    if not any(t.may_vary(s.unit.type(value)) for value in values):
+    if not any(t.may_vary(unit.type(value)) for value in values):
         return False
-    if not logs(function_of(s, called)):
+    if not logs(function_of(unit, called)):
         return True
-    name = OF + str(getattr(s.unit.root, "__module__", None)).partition(".")[0]
-    state = s.unit.relied.static(getattr(Logs, name), (("live", Logs), ("attr", name)))
+    name = OF + str(getattr(unit.root, "__module__", None)).partition(".")[0]
+    state = unit.relied.static(getattr(Logs, name), (("live", Logs), ("attr", name)))
     return state.value is not logs_are_text
 
 
@@ -65,13 +65,13 @@ def tells(function: Callable[..., Any] | None) -> bool:
     return callable(function) and root_module(function) in TELL and not isinstance(function, type)
 
 
-def maker(s: Writer, value: Atom) -> Any:
+def maker(unit: Unit, value: Atom) -> Any:
     """Return the function that is known to have returned a value, or what the value is part of."""
-    match s.unit.definition(value):
+    match unit.definition(value):
         case Item(Var() as obj) | Attribute(Var() as obj):
-            return maker(s, obj)
+            return maker(unit, obj)
         case Call(Const(function), (Var() as obj, *_)) if function is unpack:
-            return maker(s, obj)
+            return maker(unit, obj)
         case Call(Const(function)):
             return function
     return None

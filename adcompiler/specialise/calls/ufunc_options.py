@@ -10,7 +10,7 @@ import numpy as np
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Const, Origin, Star
 from adcompiler.specialise.interface import Operations
-from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 PYTHON_NUMBERS = {"bool": np.dtype(bool), "int": int, "float": float, "complex": complex}
 IMPLIED = {"casting": "same_kind", "order": "K", "subok": True}
@@ -35,7 +35,7 @@ def computed_in(
     if isinstance(named["dtype"], Const) and named["dtype"].value is None:
         del named["dtype"]
         return list(args), named
-    loop = loop_for(s, ufunc, args, dtype)
+    loop = loop_for(s.unit, ufunc, args, dtype)
     if loop is None:
         return list(args), named
     del named["dtype"]
@@ -56,13 +56,13 @@ def wanted_dtype(atom: Atom | None) -> np.dtype[Any] | None:
 
 
 def loop_for(
-    s: Writer, ufunc: np.ufunc, args: Sequence[Any], dtype: np.dtype[Any]
+    unit: Unit, ufunc: np.ufunc, args: Sequence[Any], dtype: np.dtype[Any]
 ) -> tuple[np.dtype[Any], ...] | None:
     """Return the dtypes of operands in the loop whose result has a dtype, None if not known.
 
     The ufunc of such operands has to choose the same loop.
     """
-    given = [None if isinstance(arg, Star) else number_type(s.unit.type(arg)) for arg in args]
+    given = [None if isinstance(arg, Star) else number_type(unit.type(arg)) for arg in args]
     if ufunc.nout != 1 or len(given) != ufunc.nin or any(kind is None for kind in given):
         return None
     asked = (*(None for _ in given), dtype)

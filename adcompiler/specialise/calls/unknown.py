@@ -19,7 +19,7 @@ from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.stores import WHOLE, store_item
 from adcompiler.specialise.unknowns import called
 from adcompiler.specialise.interface import Operations
-from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 CONTAINERS = (t.List, t.Dict, t.Tuple)
 
@@ -37,7 +37,7 @@ def call_unknown(
     given: dict[Place, Any] = dict(enumerate(args))
     given.update(kwargs)
     stored = {place: a for place, a in given.items() if is_mutable(s.unit.type(unstar(a)))}
-    problem = unfollowed(s, heap, stored)
+    problem = unfollowed(s.unit, heap, stored)
     if problem is not None:
         return s.reject(
             origin, f"{shown}() is not known to the compiler, and is given {problem}, which it may "
@@ -75,7 +75,7 @@ def shown_name(func: Atom, origin: Origin) -> str:
     return spelling(func.value) if isinstance(func, Const) else called(origin)
 
 
-def unfollowed(s: Writer, heap: Heap, stored: dict[Place, Any]) -> str | None:
+def unfollowed(unit: Unit, heap: Heap, stored: dict[Place, Any]) -> str | None:
     """Return what among the arguments refers to arrays in a way that is not followed."""
     arrays: dict[Var, Atom] = {}
     for atom in stored.values():
@@ -85,12 +85,12 @@ def unfollowed(s: Writer, heap: Heap, stored: dict[Place, Any]) -> str | None:
             root for own in heap.roots(atom) if own not in heap.opaque
             for root in (own, *heap.state.may_alias.get(own, ()))
         }
-        if isinstance(s.unit.type(atom), t.Array):
+        if isinstance(unit.type(atom), t.Array):
             if any(arrays.get(root, atom) is not atom for root in near):
                 return "several parts of one array"
             arrays.update(dict.fromkeys(near, atom))
-        elif not isinstance(s.unit.type(atom), CONTAINERS) and any(
-            isinstance(s.unit.type(root), t.Array) for root in near
+        elif not isinstance(unit.type(atom), CONTAINERS) and any(
+            isinstance(unit.type(root), t.Array) for root in near
         ):
             return "a value that refers to the storage of an array"
     return None

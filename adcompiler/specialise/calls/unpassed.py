@@ -16,6 +16,7 @@ from adcompiler.ir.nodes import Atom, Origin, Var
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Callee
+from adcompiler.typed.unit import Unit
 
 PASSED = "pass it as an argument"
 SEPARATE = "keep the functions elsewhere than in what is written into, returned or stored"
@@ -37,13 +38,13 @@ def needs_opening(s: Writer, callee: Callee, origin: Origin) -> tuple[str, str] 
     return f"reads `{stale.name}`, which was written into before the call", PASSED
 
 
-def repeated(s: Writer, identity: Callable[..., Any]) -> bool:
+def repeated(unit: Unit, identity: Callable[..., Any]) -> bool:
     """Say whether opening a function would make too much code, as it is called often."""
-    return s.unit.calls.grown.get(identity, 0) > MAX_OPENED
+    return unit.calls.grown.get(identity, 0) > MAX_OPENED
 
 
 def lost_write(
-    s: Writer, heap: Heap, params: Mapping[Var, int], made: set[Var],
+    unit: Unit, heap: Heap, params: Mapping[Var, int], made: set[Var],
     yields: tuple[Atom, ...] | None,
 ) -> tuple[str, str] | None:
     """Return what a function compiled on its own does that the values it gives do not tell.

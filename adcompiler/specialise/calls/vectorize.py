@@ -27,6 +27,7 @@ from adcompiler.specialise.storage.layouts import of_unknown_layout
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.support.structs import dataclass
+from adcompiler.typed.unit import Unit
 
 SETTINGS = ("pyfunc", "otypes", "doc", "excluded", "cache", "signature")
 
@@ -41,10 +42,10 @@ class Vectorized:
     core: tuple[int, ...] | None = None
 
 
-def vectorized_value(s: Writer, func: Const, origin: Origin) -> Vectorized | None:
+def vectorized_value(unit: Unit, func: Const, origin: Origin) -> Vectorized | None:
     """Return what is known of an ``np.vectorize`` made before the derivative."""
     value = func.value
-    inner = s.unit.relied.part(value, "pyfunc", value.pyfunc)
+    inner = unit.relied.part(value, "pyfunc", value.pyfunc)
     if not callable(value.pyfunc):
         return None
     otypes = value.otypes
@@ -52,13 +53,13 @@ def vectorized_value(s: Writer, func: Const, origin: Origin) -> Vectorized | Non
     return Vectorized(inner, dtypes, frozenset(value.excluded or ()), core_axes(value.signature))
 
 
-def vectorized_call(s: Writer, made: Call) -> Vectorized | None:
+def vectorized_call(unit: Unit, made: Call) -> Vectorized | None:
     """Return what is known of an ``np.vectorize`` made in the code; None if it is not enough."""
     kwargs = {key: value for key, value in made.kwargs if key is not None}
     given = options(SETTINGS, arguments(made), kwargs)
     if given is None or "pyfunc" not in given:
         return None
-    known = {key: known_value(s, atom) for key, atom in given.items() if key != "pyfunc"}
+    known = {key: known_value(unit, atom) for key, atom in given.items() if key != "pyfunc"}
     if any(value is UNKNOWN for value in known.values()):
         return None
     otypes = known.get("otypes")
@@ -71,11 +72,11 @@ def vectorized_call(s: Writer, made: Call) -> Vectorized | None:
 UNKNOWN = object()
 
 
-def known_value(s: Writer, atom: Atom) -> Any:
+def known_value(unit: Unit, atom: Atom) -> Any:
     """Return the value of an atom, also of a display of known values; UNKNOWN for others."""
     if isinstance(atom, Const):
         return atom.value
-    elements = s.unit.elements(atom)
+    elements = unit.elements(atom)
     if elements is None or not all(isinstance(element, Const) for element in elements):
         return UNKNOWN
     return [element.value for element in elements if isinstance(element, Const)]
@@ -120,7 +121,7 @@ def run_vectorized(
         for position, arg in enumerate(args)
     ]
     axes = [
-        loop_axes(s, array, core) if position not in made.excluded else 0
+        loop_axes(s.unit, array, core) if position not in made.excluded else 0
         for position, (array, core) in enumerate(zip(arrays, cores, strict=True))
     ]
     if None in axes:
@@ -165,9 +166,9 @@ def as_array(s: Operations, arg: Atom, origin: Origin) -> Atom:
     return arg
 
 
-def loop_axes(s: Writer, array: Atom, core: int) -> int | None:
+def loop_axes(unit: Unit, array: Atom, core: int) -> int | None:
     """Return over how many axes of an argument is looped, None if that is not known."""
-    type_ = s.unit.type(array)
+    type_ = unit.type(array)
     if isinstance(type_, t.Array):
         return max(type_.ndim - core, 0)
     return None if isinstance(type_, t.Unknown) else 0
@@ -331,7 +332,7 @@ def fold_apply_along_axis(
 
 @folds(np.nditer, np.nested_iters)
 def fold_nditer(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
-    if not any(may_carry(s, arg) for arg in args):
+    if not any(may_carry(s.unit, arg) for arg in args):
         return None
     return s.reject(
         origin, "np.nditer() of differentiated values is not supported",

@@ -19,7 +19,7 @@ def fold_product(
 ) -> Atom | None:
     times = kwargs.get("repeat", Const(1))
     if not args or any(isinstance(a, Star) for a in args) or not any(
-        may_carry(s, arg) for arg in args
+        may_carry(s.unit, arg) for arg in args
     ):
         return None
     if not isinstance(times, Const) or type(times.value) is not int or times.value < 1:
@@ -42,7 +42,7 @@ def _combinations(function: type) -> Fold:
     ) -> Atom | None:
         """Positions are combined in place of items."""
         given = options(("iterable", "r"), args, kwargs)
-        if given is None or "iterable" not in given or not may_carry(s, given["iterable"]):
+        if given is None or "iterable" not in given or not may_carry(s.unit, given["iterable"]):
             return None
         items = sequence(s, given["iterable"], origin)
         size = given.get("r", NONE)

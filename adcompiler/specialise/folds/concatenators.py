@@ -16,6 +16,7 @@ from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Slice, Star, unstar
 from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 Rows: Any = type(np.r_)
 Columns: Any = type(np.c_)
@@ -74,7 +75,7 @@ def parts_of(s: Operations, key: Atom, origin: Origin) -> list[Atom] | None:
 
 def part_of(s: Operations, item: Atom, origin: Origin) -> Atom | None:
     """Return a number or an array; a slice is one of ``np.arange``, or of ``np.linspace``."""
-    bounds = bounds_of(s, item)
+    bounds = bounds_of(s.unit, item)
     if bounds is not None:
         start, stop, step = bounds
         if isinstance(step, Const) and isinstance(step.value, complex):
@@ -89,9 +90,9 @@ def part_of(s: Operations, item: Atom, origin: Origin) -> Atom | None:
     return item if known else None
 
 
-def bounds_of(s: Writer, item: Atom) -> tuple[Atom, Atom, Atom] | None:
+def bounds_of(unit: Unit, item: Atom) -> tuple[Atom, Atom, Atom] | None:
     """Return start, stop and step of a slice, with defaults for the first and last."""
-    found = s.unit.definition(item)
+    found = unit.definition(item)
     if isinstance(item, Const) and isinstance(item.value, slice):
         found = Slice(*map(Const, (item.value.start, item.value.stop, item.value.step)))
     if not isinstance(found, Slice):
@@ -125,9 +126,9 @@ def fold_grid(
     if isinstance(key, t.Tuple):
         items = list(s.unit.elements(args[1]) or (
             s.item(args[1], Const(i), origin) for i in range(len(key.items))))
-    bounds = [one for item in items if (one := bounds_of(s, item)) is not None]
+    bounds = [one for item in items if (one := bounds_of(s.unit, item)) is not None]
     single = not isinstance(key, t.Tuple)
-    dtype = None if len(bounds) != len(items) else dtype_of_grid(s, bounds, single)
+    dtype = None if len(bounds) != len(items) else dtype_of_grid(s.unit, bounds, single)
     if not isinstance(owner, t.Object) or dtype is None:
         return None
     vectors = []
@@ -178,7 +179,7 @@ def crossing(s: Operations, vectors: list[Atom], origin: Origin) -> tuple[Atom, 
 
 
 def dtype_of_grid(
-    s: Writer, bounds: list[tuple[Atom, Atom, Atom]], single: bool
+    unit: Unit, bounds: list[tuple[Atom, Atom, Atom]], single: bool
 ) -> np.dtype[Any] | None:
     """Return the dtype of the points of a grid, None if types do not tell it."""
     weights: list[list[Any]] = [] if single else [[0]]
@@ -186,7 +187,7 @@ def dtype_of_grid(
         if isinstance(atom, Const) and isinstance(atom.value, complex):
             weights.append([abs(atom.value)])
             continue
-        type_ = s.unit.type(atom)
+        type_ = unit.type(atom)
         if not isinstance(type_, t.Scalar):
             return None
         weights.append(weights_of(type_))

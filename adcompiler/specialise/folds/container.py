@@ -21,6 +21,7 @@ from adcompiler.runtime.containers import dict_of_adjoint
 from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 EVERYTHING = Const(slice(None))
 
@@ -40,12 +41,12 @@ def formed(s: Operations, piece: Atom, x: Atom, origin: Origin) -> Atom:
     return s.call(Const(like), [piece, x], {}, origin, "piece")
 
 
-def dimensions(s: Writer, g: Atom, arrays: Atom) -> tuple[tuple[Atom, ...], list[int]] | None:
+def dimensions(unit: Unit, g: Atom, arrays: Atom) -> tuple[tuple[Atom, ...], list[int]] | None:
     """Return the elements of a written-out list with their numbers of axes, if all are known."""
-    elements = s.unit.elements(arrays)
-    if not elements or not isinstance(s.unit.type(g), t.Array):
+    elements = unit.elements(arrays)
+    if not elements or not isinstance(unit.type(g), t.Array):
         return None
-    types = [s.unit.type(x) for x in elements]
+    types = [unit.type(x) for x in elements]
     if not all(isinstance(type_, (t.Array, t.Scalar)) for type_ in types):
         return None
     return elements, [type_.ndim if isinstance(type_, t.Array) else 0 for type_ in types]
@@ -62,7 +63,7 @@ def cut(
     s: Operations, g: Atom, arrays: Atom, axis: int, origin: Origin, name: str
 ) -> Atom | None:
     """Write the pieces of ``g`` that arrays of its number of axes, joined along ``axis``, get."""
-    found = dimensions(s, g, arrays)
+    found = dimensions(s.unit, g, arrays)
     type_ = s.unit.type(g)
     if found is None or not isinstance(type_, t.Array) or set(found[1]) != {type_.ndim}:
         return None
@@ -89,7 +90,7 @@ def layers(
     s: Operations, g: Atom, arrays: Atom, axis: int, origin: Origin, name: str
 ) -> Atom | None:
     """Write the layers of ``g`` along ``axis`` that arrays of one axis less get."""
-    found = dimensions(s, g, arrays)
+    found = dimensions(s.unit, g, arrays)
     type_ = s.unit.type(g)
     if found is None or not isinstance(type_, t.Array) or set(found[1]) != {type_.ndim - 1}:
         return None
@@ -122,7 +123,7 @@ def fold_stack(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, 
 
 @folds(vstack_adjoint)
 def fold_vstack(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
-    found = dimensions(s, args[0], args[1])
+    found = dimensions(s.unit, args[0], args[1])
     if found is not None and set(found[1]) == {1}:
         return layers(s, args[0], args[1], 0, origin, name)
     return cut(s, args[0], args[1], 0, origin, name)
@@ -130,7 +131,7 @@ def fold_vstack(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin,
 
 @folds(hstack_adjoint)
 def fold_hstack(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
-    found = dimensions(s, args[0], args[1])
+    found = dimensions(s.unit, args[0], args[1])
     one = found is not None and set(found[1]) == {1}
     return cut(s, args[0], args[1], 0 if one else 1, origin, name)
 
@@ -139,7 +140,7 @@ def fold_hstack(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin,
 def fold_column_stack(
     s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
-    found = dimensions(s, args[0], args[1])
+    found = dimensions(s.unit, args[0], args[1])
     if found is not None and set(found[1]) == {1}:
         return layers(s, args[0], args[1], 1, origin, name)
     return cut(s, args[0], args[1], 1, origin, name)

@@ -43,7 +43,7 @@ def _extremum(
         else:
             return one_of(s, function, args, [s.unit.type(arg) for arg in args], origin, name)
         key = kwargs.get("key", NONE)
-        if not may_carry(s, items) and (is_none(key) or isinstance(key, Const)):
+        if not may_carry(s.unit, items) and (is_none(key) or isinstance(key, Const)):
             return None
         found = sequence(s, items, origin)
         if not is_none(key) and "default" in kwargs:
@@ -126,7 +126,7 @@ def fold_sorted(
     if len(args) != 1 or set(kwargs) - {"key", "reverse"}:
         return None
     key, reverse = kwargs.get("key", NONE), kwargs.get("reverse", Const(False))
-    if not may_carry(s, args[0]) and (is_none(key) or isinstance(key, Const)):
+    if not may_carry(s.unit, args[0]) and (is_none(key) or isinstance(key, Const)):
         return None
     items = sequence(s, args[0], origin)
     if not is_none(key):

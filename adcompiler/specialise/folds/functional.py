@@ -78,7 +78,7 @@ def fold_recomputed(
     s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str
 ) -> Atom:
     """Write the call of a function that the sweep runs again, rather than have it save anything."""
-    origin = users_line(s, origin)
+    origin = users_line(s.unit, origin)
     f, *rest = args
     found = compile_given(s, f, (), rest, kwargs, origin)
     if found is None:
@@ -115,7 +115,7 @@ def fold_external(
         found = derivative_that_is_compiled(s, external, type_, len(given), origin)
         if found is None:
             return s.reject(
-                users_line(s, origin),
+                users_line(s.unit, origin),
                 "the second derivative of this external function is not known",
                 "give its derivative as Python that can be compiled: vjp= or jac= of `external`, "
                 "or a method `adjoint_at(self, y_bar, *x)`; or, if the function is "
@@ -190,7 +190,7 @@ def fold_function_of(
         return UNDEF
     callee, kept = found
     call = Call(Const(functionals.closed), (Const(callee), *kept))
-    return s.let(call, t.UNKNOWN, name_of(s, f), origin)
+    return s.let(call, t.UNKNOWN, name_of(s.unit, f), origin)
 
 
 @folds(implied)
@@ -249,7 +249,7 @@ def fold_count_of_parameters(
     s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write how many arguments a function takes, where it takes exactly so many."""
-    return Const(takes_exactly(s, args[0]) or 0)
+    return Const(takes_exactly(s.unit, args[0]) or 0)
 
 
 @folds(functionals.array_of)
@@ -292,7 +292,7 @@ def fold_steady(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin,
         function = kind if wanted.dtype is None else np.dtype(wanted.dtype).type
         return s.call(Const(function), [state], {}, origin, name)
     return s.reject(
-        users_line(s, origin), f"a step makes a state of type {after} of one of type {before}",
+        users_line(s.unit, origin), f"a step makes a state of type {after} of one of type {before}",
         "start from a state of the type that a step returns", "run-again",
     )
 
@@ -355,13 +355,14 @@ def arguments_of(
         case _:
             parts = [Star(rest)]
     stars = [i for i, part in enumerate(parts) if isinstance(part, Star)]
-    count = takes_exactly(s, f)
+    count = takes_exactly(s.unit, f)
     if count is None or len(stars) != 1 or not isinstance(
         s.unit.type(unstar(parts[stars[0]])), (t.Array, t.List, t.Tuple)
     ):
         s.reject(
-            users_line(s, origin), "how many arguments this gives the function is not known when "
-            "compiling", "write them out, args=(k[0], k[1]), or give one array, args=(k,)",
+            users_line(s.unit, origin),
+            "how many arguments this gives the function is not known when compiling",
+            "write them out, args=(k[0], k[1]), or give one array, args=(k,)",
             "call-arguments",
         )
         return None

@@ -15,6 +15,7 @@ from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.storage.container_methods import call_dict_method, repeat
 from adcompiler.specialise.storage.operators_in_place import write_in_place
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 WRITTEN: dict[type, tuple[str, str]] = {
     t.Array: ("array", "array-writes"), t.List: ("list", "in-place-containers"),
@@ -33,7 +34,7 @@ def _in_place(function: Callable[..., Any], plain: Callable[..., Any]) -> Fold:
             return s.call(Const(plain), args, {}, origin, name)
         if isinstance(type_, t.List) and SIGNS[plain] == "+" and of_numpy(s.unit.type(args[1])):
             return s.call(Const(plain), args, {}, origin, name)  # arrays come before lists
-        if isinstance(type_, t.List) and SIGNS[plain] == "+" and may_be_array(s, args[1]):
+        if isinstance(type_, t.List) and SIGNS[plain] == "+" and may_be_array(s.unit, args[1]):
             return refuse_write(s, type_, plain, origin)
         if s.heap is not None and isinstance(args[0], Var) and (
             isinstance(type_, t.Array) or (isinstance(type_, t.List) and plain is operator.add)
@@ -67,10 +68,10 @@ def of_numpy(type_: t.Type) -> bool:
         and bool(type_.classes))
 
 
-def may_be_array(s: Writer, atom: Atom) -> bool:
+def may_be_array(unit: Unit, atom: Atom) -> bool:
     """Say whether it is not known that a value is no array."""
-    iterators = s.unit.iterators
-    return s.unit.type(atom) == t.UNKNOWN and not (
+    iterators = unit.iterators
+    return unit.type(atom) == t.UNKNOWN and not (
         isinstance(atom, Var) and (atom in iterators.one_shot or atom in iterators.generators))
 
 

@@ -23,6 +23,7 @@ from adcompiler.specialise.folds.table import Kwargs, class_of, folds
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import stand_in
 
 
@@ -59,7 +60,7 @@ def fold_isinstance(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin,
     if len(args) != 2:
         return None
     if args[0] in s.unit.iterators.one_shot:
-        asked = static_classes(s, args[1])
+        asked = static_classes(s.unit, args[1])
         if asked is not None and NO_ITERATORS.issuperset(
             asked if isinstance(asked, tuple) else (asked,)
         ):
@@ -67,8 +68,8 @@ def fold_isinstance(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin,
         return s.reject(
             origin, "isinstance() of an iterator", "make a list of it first", "iterators"
         )
-    classes = possible_classes(s, args[0])
-    wanted = static_classes(s, args[1])
+    classes = possible_classes(s.unit, args[0])
+    wanted = static_classes(s.unit, args[1])
     if not classes or wanted is None:
         return None
     try:
@@ -78,38 +79,38 @@ def fold_isinstance(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin,
     return Const(answers.pop()) if len(answers) == 1 else None
 
 
-def possible_classes(s: Writer, atom: Atom) -> tuple[type, ...]:
+def possible_classes(unit: Unit, atom: Atom) -> tuple[type, ...]:
     """Return the classes that a value may be of, none if they are not known.
 
     A number that comes from several places may be of a lesser kind than its type says.
     """
-    type_ = s.unit.type(atom)
+    type_ = unit.type(atom)
     if isinstance(type_, t.Scalar) and not type_.exact:
         return tuple(
             PYTHON_NUMBERS[kind] if dtype is None else np.dtype(dtype).type
             for kind, dtype in type_.classes
         )
-    if not isinstance(type_, t.Scalar) or atom not in s.unit.merged or type_.kind == "bool":
-        cls = class_of(s, atom)
+    if not isinstance(type_, t.Scalar) or atom not in unit.merged or type_.kind == "bool":
+        cls = class_of(unit, atom)
         return () if cls is None else (cls,)
     lesser = NUMBERS[: t.KINDS.index(type_.kind) + 1]
     return tuple(cls for kind in lesser for cls in kind)
 
 
-def static_classes(s: Writer, atom: Atom) -> Any:
+def static_classes(unit: Unit, atom: Atom) -> Any:
     """Return the class, union or tuple of classes that ``atom`` is known to be."""
     if isinstance(atom, Const):
         return atom.value
-    elements = s.unit.elements(atom)
+    elements = unit.elements(atom)
     if elements is None:
         return None
-    parts = [static_classes(s, element) for element in elements]
+    parts = [static_classes(unit, element) for element in elements]
     return None if any(part is None for part in parts) else tuple(parts)
 
 
 @folds(is_sequence)
 def fold_is_sequence(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
-    cls = class_of(s, args[0])
+    cls = class_of(s.unit, args[0])
     return None if cls is None else Const(sequence_pattern_fits(cls))
 
 
@@ -142,7 +143,7 @@ def fold_first_derivative(
 
 @folds(is_mapping)
 def fold_is_mapping(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
-    cls = class_of(s, args[0])
+    cls = class_of(s.unit, args[0])
     return None if cls is None else Const(issubclass(cls, Mapping))
 
 
@@ -179,7 +180,7 @@ def fold_contains(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, n
 
 @folds(type)
 def fold_type(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
-    cls = class_of(s, args[0]) if len(args) == 1 else None
+    cls = class_of(s.unit, args[0]) if len(args) == 1 else None
     return None if cls is None else Const(cls)
 
 
@@ -398,7 +399,7 @@ def fold_isrealobj(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, 
 @folds(np.conj, same_layout=True)
 def fold_conj(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """In rules, the conjugate of a Python number is its method; of a real number, the number."""
-    own = primal_of(s) == "conjugate"  # its primal gives a NumPy number
+    own = primal_of(s.unit) == "conjugate"  # its primal gives a NumPy number
     if s.in_rule and not own and s.unit.type(args[0]) == t.COMPLEX:
         if isinstance(args[0], Const):
             return Const(args[0].value.conjugate())
@@ -415,22 +416,22 @@ def fold_real(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name:
 
     Outside rules the result keeps its class: ``np.conj`` of a float is a NumPy scalar.
     """
-    if not _real(s, args, kwargs):
+    if not _real(s.unit, args, kwargs):
         return None
     type_ = s.unit.type(args[0])
     same_class = isinstance(type_, t.Array) and type_.ndim > 0 and type_.kind == "float"
-    own = primal_of(s) in ("conjugate", "real")  # the primal of that rule
+    own = primal_of(s.unit) in ("conjugate", "real")  # the primal of that rule
     return args[0] if same_class or (s.in_rule and not own) else None
 
 
-def primal_of(s: Writer) -> str | None:
+def primal_of(unit: Unit) -> str | None:
     """Return what the function means of which a rule is being written, None where none is."""
-    rule = s.unit.calls.active[-1] if s.unit.calls.active else None
+    rule = unit.calls.active[-1] if unit.calls.active else None
     return REGISTRY.facts(getattr(rule, "function", None)).means
 
 
-def _real(s: Writer, args: list[Atom], kwargs: dict[str, Atom]) -> bool:
-    type_ = s.unit.type(args[0])
+def _real(unit: Unit, args: list[Atom], kwargs: dict[str, Atom]) -> bool:
+    type_ = unit.type(args[0])
     return (
         len(args) == 1 and not kwargs and isinstance(type_, (t.Array, t.Scalar))
         and type_.kind in ("bool", "int", "float")
@@ -469,6 +470,6 @@ def fold_asarray(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, na
 @folds(float)
 def fold_float(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``float`` of a Python float is the float itself."""
-    if len(args) == 1 and isinstance(args[0], Var) and class_of(s, args[0]) is float:
+    if len(args) == 1 and isinstance(args[0], Var) and class_of(s.unit, args[0]) is float:
         return args[0]
     return None

@@ -25,6 +25,7 @@ from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.result_types import item_type
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 LAZY: frozenset[Any] = frozenset({
     zip, enumerate, iter, dict.items, map, filter, reversed, itertools.count, itertools.cycle,
@@ -46,21 +47,21 @@ VIEWING: frozenset[Any] = frozenset({reversed, dict_keys, dict_values})
 """Functions that give the items of a container themselves, when they are asked for."""
 
 
-def made_by(s: Writer, atom: Atom) -> Call | None:
+def made_by(unit: Unit, atom: Atom) -> Call | None:
     """Return the call of a known function that made ``atom``, None if there is none."""
-    rhs = s.unit.definition(unstar(atom))
+    rhs = unit.definition(unstar(atom))
     if isinstance(rhs, Call) and isinstance(rhs.func, Const):
         return rhs
     return None
 
 
-def may_carry(s: Writer, atom: Any) -> bool:
+def may_carry(unit: Unit, atom: Any) -> bool:
     """Say whether what an iterable gives may carry a derivative."""
     atom = unstar(atom)
-    type_ = s.unit.type(atom)
-    rhs = made_by(s, atom)
+    type_ = unit.type(atom)
+    rhs = made_by(unit, atom)
     if isinstance(type_, t.Unknown) and rhs is not None and is_lazy(rhs.func):
-        return any(may_carry(s, part) for part in rhs.args)
+        return any(may_carry(unit, part) for part in rhs.args)
     return t.may_vary(type_) or isinstance(type_, t.FunctionType)
 
 
@@ -92,10 +93,10 @@ def opened_iterator(s: Operations, arg: Any, origin: Origin) -> Any:
     """Write what a call gets in place of ``iter(x)`` and of ``x.flat``."""
     if isinstance(arg, Star):
         return Star(opened_iterator(s, arg.atom, origin))
-    rhs = made_by(s, arg)
+    rhs = made_by(s.unit, arg)
     if rhs is not None and rhs.func.value is iter:  # type: ignore[union-attr]
         return opened_iterator(s, rhs.args[0], origin)
-    if is_flat(s, arg):
+    if is_flat(s.unit, arg):
         return flat_items(s, s.unit.definition(arg), origin)  # type: ignore[arg-type]
     return arg
 
@@ -120,11 +121,11 @@ def flat_items(s: Operations, rhs: Attribute, origin: Origin) -> Atom:
     return s.call(s.attribute(rhs.obj, "ravel", origin), [], {}, origin, "elements")
 
 
-def is_flat(s: Writer, atom: Atom) -> bool:
+def is_flat(unit: Unit, atom: Atom) -> bool:
     """Say whether ``atom`` is the iterator ``x.flat`` of an array."""
-    rhs = s.unit.definition(unstar(atom))
+    rhs = unit.definition(unstar(atom))
     return isinstance(rhs, Attribute) and rhs.name == "flat" and isinstance(
-        s.unit.type(rhs.obj), t.Array)
+        unit.type(rhs.obj), t.Array)
 
 
 def run(
@@ -172,18 +173,18 @@ def fold_next(
     own = next_of_own(s, args[0], origin, name) if len(args) == 1 else None
     if own is not None:
         return own
-    given, rhs = args, made_by(s, args[0])
+    given, rhs = args, made_by(s.unit, args[0])
     is_made = rhs is not None
     while rhs is not None and rhs.func.value is iter:  # type: ignore[union-attr]
         args = [rhs.args[0], *args[1:]]
-        rhs = made_by(s, args[0])
+        rhs = made_by(s.unit, args[0])
     of_items = isinstance(s.unit.type(args[0]), (t.List, t.Tuple, t.Text))
     if of_items and args is given and args[0] not in s.unit.iterators.one_shot:
         return refuse(
             s, origin, "next() of what is not known to be an iterator: lists, tuples and texts "
             "have none of their own", "write `next(iter(items))`, or `items[0]`",
         )
-    if not of_items and not may_carry(s, args[0]):
+    if not of_items and not may_carry(s.unit, args[0]):
         return None
     if not of_items and not is_made and args[0] not in s.unit.iterators.one_shot:
         return refuse(

@@ -36,7 +36,7 @@ def fold_accumulate(
     s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     given = options(("iterable", "func", "initial"), args, kwargs)
-    if given is None or len(args) > 2 or not any(may_carry(s, a) for a in given.values()):
+    if given is None or len(args) > 2 or not any(may_carry(s.unit, a) for a in given.values()):
         return None
     function = given.get("func", NONE)
     function = Const(operator.add) if is_none(function) else function
@@ -51,7 +51,7 @@ def fold_accumulate(
 def fold_tee(
     s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
-    if not args or not may_carry(s, args[0]):
+    if not args or not may_carry(s.unit, args[0]):
         return None
     return refuse(s, origin, "an iterator that is used in more than one place: tee() of it",
                   "make a list of it, by list(...) or a comprehension")
@@ -61,7 +61,7 @@ def _with_function(function: Callable[..., Any]) -> Fold:
     def fold(
         s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
-        if len(args) != 2 or kwargs or not may_carry(s, args[1]):
+        if len(args) != 2 or kwargs or not may_carry(s.unit, args[1]):
             return None
         return run(s, function, args, origin, name)
 
@@ -79,7 +79,7 @@ def fold_compress(
     s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     given = options(("data", "selectors"), args, kwargs)
-    if given is None or len(given) != 2 or not may_carry(s, given["data"]):
+    if given is None or len(given) != 2 or not may_carry(s.unit, given["data"]):
         return None
     return run(s, iterators.compressed, [given["data"], given["selectors"]], origin, name)
 
@@ -92,7 +92,7 @@ def fold_groupby(
     if given is None:
         return None
     made_here = isinstance(s.unit.definition(given.get("key", NONE)), Closure)
-    if not made_here and not may_carry(s, given["iterable"]):
+    if not made_here and not may_carry(s.unit, given["iterable"]):
         return None
     if is_none(given.get("key")):
         return refuse(
@@ -110,7 +110,7 @@ def fold_chain(
     s: Operations, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """The iterables one after the other are a display of each, opened by ``*``."""
-    if not any(may_carry(s, arg) for arg in args):
+    if not any(may_carry(s.unit, arg) for arg in args):
         return None
     if len(args) == 1 and isinstance(args[0], Star):
         return run(s, iterators.flattened, [args[0].atom], origin, name)
@@ -123,7 +123,7 @@ def fold_chain(
 def fold_chain_from_iterable(
     s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
-    if len(args) != 1 or not may_carry(s, args[0]):
+    if len(args) != 1 or not may_carry(s.unit, args[0]):
         return None
     return run(s, iterators.flattened, args, origin, name)
 
@@ -135,10 +135,10 @@ FOLDS[itertools.chain.from_iterable] = fold_chain_from_iterable
 def fold_islice(
     s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
-    if not 2 <= len(args) <= 4 or not may_carry(s, args[0]):
+    if not 2 <= len(args) <= 4 or not may_carry(s.unit, args[0]):
         return None
     bounds = [NONE, args[1], NONE] if len(args) == 2 else [*args[1:], NONE, NONE][:3]
-    rhs = made_by(s, args[0])
+    rhs = made_by(s.unit, args[0])
     maker = rhs.func.value if rhs is not None and isinstance(rhs.func, Const) else None
     if rhs is not None and maker is itertools.cycle and not is_none(bounds[1]):
         items = sequence(s, rhs.args[0], origin)
@@ -154,7 +154,7 @@ def fold_islice(
 def fold_pairwise(
     s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
-    if len(args) != 1 or not may_carry(s, args[0]):
+    if len(args) != 1 or not may_carry(s.unit, args[0]):
         return None
     items = sequence(s, args[0], origin)
     rest = s.item(items, Const(slice(1, None)), origin, "rest")
@@ -166,7 +166,7 @@ def fold_zip_longest(
     s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     given = [*args, *kwargs.values()]
-    if any(isinstance(arg, Star) for arg in args) or not any(may_carry(s, a) for a in given):
+    if any(isinstance(arg, Star) for arg in args) or not any(may_carry(s.unit, a) for a in given):
         return None
     parts = [sequence(s, arg, origin) for arg in args]
     lengths = [s.call(Const(len), [part], {}, origin, "length") for part in parts]
@@ -183,7 +183,7 @@ def fold_repeat(
     given = options(("object", "times"), args, kwargs)
     if given is None or "object" not in given:
         return None
-    if "times" in given and may_carry(s, given["object"]):
+    if "times" in given and may_carry(s.unit, given["object"]):
         items = s.pack("list", (given["object"],), "items", origin)
         return s.call(Const(operator.mul), [items, given["times"]], {}, origin, name)
     return s.let(plain_call(Const(itertools.repeat), args, kwargs), t.UNKNOWN, name, origin)

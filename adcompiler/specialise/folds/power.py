@@ -16,6 +16,7 @@ from adcompiler.runtime import stays_real
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 DEPTH = 8
 
@@ -72,14 +73,14 @@ def may_be_complex(s: Writer, x: Atom, y: Atom) -> bool:
         return False
     if s.types.of_call(operator.pow, [x, y], {}) == t.COMPLEX:
         return False  # of a negative literal: its type is known to be complex
-    return not never_negative(s, x, DEPTH)
+    return not never_negative(s.unit, x, DEPTH)
 
 
-def never_negative(s: Writer, x: Atom, depth: int) -> bool:
+def never_negative(unit: Unit, x: Atom, depth: int) -> bool:
     """Say whether a real number is known not to be negative, from how it is computed."""
     if isinstance(x, Const):
         return bool(x.value >= 0)
-    made = s.unit.definition(x)
+    made = unit.definition(x)
     if not depth or not isinstance(made, Call) or not isinstance(made.func, Const):
         return False
     function, operands = made.func.value, [unstar(arg) for arg in made.args]
@@ -92,11 +93,11 @@ def never_negative(s: Writer, x: Atom, depth: int) -> bool:
         return True
     if function is operator.pow and is_even(operands[1]):
         return True
-    if not all(isinstance(s.unit.type(a), t.Scalar) for a in operands):
+    if not all(isinstance(unit.type(a), t.Scalar) for a in operands):
         return False
     if sign == FIRST_WINS:
         operands = [a for a in operands if a is operands[0] or isinstance(a, Const)]
-    signs = (never_negative(s, a, depth - 1) for a in operands)
+    signs = (never_negative(unit, a, depth - 1) for a in operands)
     if sign in (LARGEST, FIRST_WINS):
         return any(signs)
     return sign == KEPT and all(signs)

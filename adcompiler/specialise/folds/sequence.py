@@ -23,6 +23,7 @@ from adcompiler.specialise.folds.table import Kwargs, FOLDS, Fold, folds
 from adcompiler.specialise.result_types import item_type
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
 
 
 def _sequence(kind: str) -> Fold:
@@ -32,7 +33,7 @@ def _sequence(kind: str) -> Fold:
         """A sequence of known elements is rebuilt from them."""
         made = s.unit.definition(args[0]) if len(args) == 1 else None
         lazy = isinstance(made, Call) and is_lazy(made.func)
-        if lazy or (len(args) == 1 and is_unknown_sequence(s, args[0])):
+        if lazy or (len(args) == 1 and is_unknown_sequence(s.unit, args[0])):
             items = s.call(Const(listed), args, {}, origin, name)
             return items if kind == "list" else s.call(Const(tuple), [items], {}, origin, name)
         elements = s.unit.elements(args[0]) if len(args) == 1 else ()
@@ -43,10 +44,10 @@ def _sequence(kind: str) -> Fold:
     return fold
 
 
-def is_unknown_sequence(s: Writer, arg: Any) -> bool:
+def is_unknown_sequence(unit: Unit, arg: Any) -> bool:
     """Say whether an argument is of unknown type, and may hold what carries a derivative."""
     return not isinstance(arg, Star) and isinstance(
-        s.unit.type(arg), t.Unknown) and may_carry(s, arg)
+        unit.type(arg), t.Unknown) and may_carry(unit, arg)
 
 
 FOLDS[tuple] = _sequence("tuple")
@@ -58,7 +59,7 @@ def fold_dict(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, n
     """A dict of keywords, or of a dict with known keys, is a display."""
     entries: list[tuple[Atom, Atom]] = []
     if len(args) == 1:
-        opened = opened_dict(s, args[0], origin) or opened_pairs(s, args[0])
+        opened = opened_dict(s, args[0], origin) or opened_pairs(s.unit, args[0])
         if opened is None and kwargs:
             return with_keywords(s, args[0], kwargs, origin, name)
         if opened is None and not isinstance(s.unit.type(args[0]), t.Dict):
@@ -80,9 +81,9 @@ def with_keywords(
     return s.call(Const(merged), [table, more], {}, origin, name)
 
 
-def opened_pairs(s: Writer, pairs: Atom) -> list[tuple[Atom, Atom]] | None:
+def opened_pairs(unit: Unit, pairs: Atom) -> list[tuple[Atom, Atom]] | None:
     """Return the entries of a list of pairs; None if it, or a key, is not known."""
-    rows = [s.unit.elements(pair) for pair in s.unit.elements(pairs) or ()]
+    rows = [unit.elements(pair) for pair in unit.elements(pairs) or ()]
     found = [(row[0], row[1]) for row in rows if row is not None and len(row) == 2]
     known = len(found) == len(rows) and all(isinstance(key, Const) for key, _ in found)
     return found if rows and known else None
@@ -122,7 +123,7 @@ def fold_sum(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, na
 def fold_add(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """The type of a sum of two lists, of whatever items; one of functions is a display."""
     left, right = map(s.unit.type, args)
-    known = functions_of(s, args[0]), functions_of(s, args[1])
+    known = functions_of(s.unit, args[0]), functions_of(s.unit, args[1])
     if known[0] is not None and known[1] is not None and any(known):
         return s.pack("list", (*known[0], *known[1]), name, origin)
     if isinstance(left, t.List) and isinstance(right, t.List) and left != right:
@@ -131,12 +132,12 @@ def fold_add(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, na
     return s.call(Const(joined), args, {}, origin, name) if joins((left, right)) else None
 
 
-def functions_of(s: Writer, atom: Atom) -> tuple[Atom, ...] | None:
+def functions_of(unit: Unit, atom: Atom) -> tuple[Atom, ...] | None:
     """Return the functions that a list holds; None if they are not known, or others are there."""
-    if not isinstance(s.unit.type(atom), t.List):
+    if not isinstance(unit.type(atom), t.List):
         return None
-    items = s.unit.elements(atom)
-    if items is None or not all(t.is_function(s.unit.type(item)) for item in items):
+    items = unit.elements(atom)
+    if items is None or not all(t.is_function(unit.type(item)) for item in items):
         return None
     return items
 
@@ -290,7 +291,7 @@ def parts_to_be_named(s: Operations, value: Atom, count: int, origin: Origin) ->
 def fold_unpack(s: Operations, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     value, count, star = args[0], args[1].value, args[2].value
     rhs = s.unit.definition(value)
-    if isinstance(rhs, Call) and is_lazy(rhs.func) and may_carry(s, value):
+    if isinstance(rhs, Call) and is_lazy(rhs.func) and may_carry(s.unit, value):
         value = s.call(Const(listed), [value], {}, origin, "items")
         args = [value, *args[1:]]
     elements = s.unit.elements(value)

@@ -15,8 +15,8 @@ from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star
 from adcompiler.ir.operators import ORDERED
 from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler.specialise.interface import Operations
-from adcompiler.specialise.writer import Writer
 from adcompiler.support.signatures import signature as signature_of
+from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import simple
 
 Kwargs = dict[str, Atom]
@@ -76,17 +76,17 @@ def takes(function: Callable[..., Any], count: int, names: tuple[str, ...]) -> b
     return True
 
 
-def class_of(s: Writer, atom: Atom) -> type | None:
+def class_of(unit: Unit, atom: Atom) -> type | None:
     """Return the class of an atom's value, None if it is not known."""
     if isinstance(atom, Const):
         return type(atom.value)
-    match s.unit.type(atom):
+    match unit.type(atom):
         case t.Scalar(among=(_, *_)):
             return None
         case t.Scalar(kind, dtype):
             if dtype is not None:
                 return np.dtype(dtype).type
-            if atom in s.unit.merged and kind != "bool":
+            if atom in unit.merged and kind != "bool":
                 return None
             return {"bool": bool, "int": int, "float": float, "complex": complex}[kind]
         case t.Array():
@@ -112,13 +112,13 @@ def class_of(s: Writer, atom: Atom) -> type | None:
         case t.Method(python_types.FunctionType()):
             return python_types.MethodType
         case t.Unknown():
-            return class_of_display(s, atom)
+            return class_of_display(unit, atom)
     return None
 
 
-def class_of_display(s: Writer, atom: Atom) -> type | None:
+def class_of_display(unit: Unit, atom: Atom) -> type | None:
     """Return the class of ``tuple(x)``, also where it is not known how many items there are."""
-    match s.unit.definition(atom):
+    match unit.definition(atom):
         case Call(Const(type() as made), (_,), ()) if issubclass(made, tuple):
             return made
     return None

@@ -40,7 +40,7 @@ def store_item(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, 
     """``obj[index] = value``."""
     obj, index, value = args
     type_ = s.unit.type(obj)
-    owner = dict_owner(s, obj)
+    owner = dict_owner(s.unit, obj)
     if owner is not None and isinstance(index, Const) and isinstance(index.value, str):
         return store_plainly(s, [owner, index, value], {}, origin, name)
     if obj is UNDEF or value is UNDEF or not isinstance(obj, Var) or s.heap is None:
