@@ -48,11 +48,11 @@ def gradient(
         both.sweep = list(swept.statements)
         both.bars = [Const(1.0) if bar == output_bar else bar for bar in both.bars]
     elif isinstance(output_bar, Var):
-        call = Call(Const(seed), (both.value, Const(typed.shown)))
+        call = Call(Const(seed), (both.value(output), Const(typed.shown)))
         statements.append(Let(output_bar, call, origin.reversed()))
-    results: list[Atom] = [both.value] if with_value else []
+    results: list[Atom] = [both.value(output)] if with_value else []
     if aux is not None:
-        results.append(both.renamed.get(aux, aux) if isinstance(aux, Var) else aux)
+        results.append(both.value(aux))
     with s.writing_to(statements):
         results = kept_from_sweep(s, results, both.forward, both.sweep, origin)
         effects = effects_outside(unit, typed)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -45,7 +44,7 @@ def given_back_at_end(
     copies are written here. Where several objects hold one part they are copied together.
     """
     outside = [it for it in typed.written if it.var not in typed.params]
-    written = [replace(it, final=now(both, it.final), copies=it.copies and now(both, it.copies))
+    written = [replace(it, final=both.value(it.final), copies=it.copies and both.value(it.copies))
                for it in outside]
     shared = shared_storage(Block((*both.forward, *both.sweep)), s.unit) if written else {}
     storage = swept_storage(both.sweep, shared) if written else set()
@@ -72,7 +71,7 @@ def given_back_at_end(
 
 def handed(
     s: Builder, typed: Typed, both: Reversed, together: Sequence[Written],
-    copies: tuple[Var, ...], shared: Mapping[Atom, list[Atom]], origin: Origin,
+    copies: tuple[Atom, ...], shared: Mapping[Atom, list[Atom]], origin: Origin,
 ) -> dict[Var, tuple[Atom, ...]]:
     """Write copies of objects for the end, and return what ``give_back`` takes for each of them.
 
@@ -81,14 +80,14 @@ def handed(
     unit = s.unit
     finals = [it.final for it in together]
     behind = {atom for final in finals for atom in storage_of(final, shared)}
-    kept = tuple(var for var in typed.kept if now(both, var) in behind)
+    kept = tuple(var for var in typed.kept if both.value(var) in behind)
     value, type_ = finals[0], unit.type(finals[0])
     if len(finals) > 1:
         type_ = t.Tuple(tuple(map(unit.type, finals)))
         value = s.let(Pack("tuple", tuple(finals)), type_, "written", origin, False)
     also: tuple[tuple[str, Atom], ...] = ()
     if kept:
-        pack = Pack("tuple", tuple(now(both, var) for var in kept))
+        pack = Pack("tuple", tuple(both.value(var) for var in kept))
         held = t.Tuple(tuple(map(unit.type, kept)))
         also = (("kept", s.let(pack, held, "kept", origin, False)),)
     name = "written" if len(finals) > 1 else getattr(value, "name", "written")
@@ -103,11 +102,6 @@ def handed(
                  *pairs)
         for k, it in enumerate(together)
     }
-
-
-def now(both: Reversed, atom: Atom) -> Any:
-    """Return what a variable of the function is called in its forward pass."""
-    return both.renamed.get(atom, atom) if isinstance(atom, Var) else atom
 
 
 def with_arrays_paired(
@@ -135,7 +129,7 @@ def with_arrays_paired(
 
 def copies_with(
     it: Written, written: Iterable[Written], shared: Mapping[Atom, list[Atom]]
-) -> tuple[Var, ...]:
+) -> tuple[Atom, ...]:
     """Return what the program worked on in place of parts of an object, and of those near it.
 
     Near is what may hold a part that this one holds too: both are to hold one object in the end.

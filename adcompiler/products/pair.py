@@ -108,7 +108,7 @@ def pair_halves(
         bars = finished_bars(s, both, inputs, origin) if own else [
             inner_bar(s, var, g, at) for var, g in zip(inputs, both.bars, strict=True)
         ]
-    joint = Block((*entry, *both.forward, *sweep), (both.value, *bars))
+    joint = Block((*entry, *both.forward, *sweep), (both.value(output), *bars))
     joint = masked(unit, optimise(joint, unit, join=False), [y_bar], inputs, is_optimised=True)
     forward, backward = split_at_reverse(joint, y_bar)
     value, *bars = joint.yields

@@ -42,7 +42,7 @@ class Written:
 
     var: Var
     final: Atom
-    copies: Var | None = None
+    copies: Atom | None = None
     place: Place | None = None
 
 

@@ -16,8 +16,7 @@ from typing import Any, TypeGuard
 from adcompiler.analyses.activity import active_variables, varied_variables
 from adcompiler.analyses.storage import METADATA
 from adcompiler.derive.pairs import CalleePart
-from adcompiler.derive.reverse.cotangents import Cotangents, cotangent_type
-from adcompiler.derive.reverse.pending_regions import finish
+from adcompiler.derive.reverse.cotangents import cotangent_type
 from adcompiler.derive.reverse.reverser import Reverser
 from adcompiler.derive.rules import Applied, shapes_of, write_check
 from adcompiler.ir import types as t
@@ -131,23 +130,8 @@ def reversed_along(
     outputs = [g for g, _ in seeds]
     active = active_variables(body, [dy], outputs, unit.type)
     varied = varied_variables(body, [dy], unit.type)
-    reverser = Reverser(s, active, varied, {}, False, [dy], False, False)
-    reverser.prepare_writes(body)
-    with reverser.forward_pass() as forward:
-        sweeps = reverser.forward(body.statements)
-    cotangents = Cotangents(s)
-    cotangents.primal = reverser.env
-    at = origin.reversed()
-    with s.writing_to([]) as out:
-        for g, seed in seeds:
-            if g in active:
-                cotangents.accumulate(g, seed, at)
-        for sweep in reversed(sweeps):
-            sweep(cotangents)
-        found = cotangents.get(dy, at)
-    ends = [] if found is None else [found]
-    reverser.read_restored(out, ends)
-    return [*finish(forward), *out], ends[0] if ends else None
+    both = Reverser(s, body, active, varied, [dy], {}).halves(seeds, [dy], origin)
+    return [*both.forward, *both.sweep], both.bars[0]
 
 
 def dependents(body: Block, *starts: Atom) -> set[Atom]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 
-from adcompiler.analyses.storage import is_mutable
 from adcompiler.derive.attributes import called_function
 from adcompiler.derive.layouts import as_called
-from adcompiler.derive.pairs import Pair
-from adcompiler.derive.reverse.base import ReverserBase, Sweep
+from adcompiler.derive.pairs import Pair, Pairs
 from adcompiler.derive.reverse.checks import (
     fills_buffer, reject_instances, report_at, report_missing,
 )
 from adcompiler.derive.reverse.cotangents import Cotangents, cotangent_type
-from adcompiler.derive.reverse.restoring import copied
+from adcompiler.derive.reverse.expected_shapes import ExpectedShapes
+from adcompiler.derive.reverse.forward_pass import ForwardPass, Sweep
+from adcompiler.derive.reverse.restoring import Restoring, copied
 from adcompiler.derive.rules import Applied, apply_rule
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -33,30 +33,39 @@ from adcompiler.typed.extents import Shape
 from adcompiler.typed.shapes import is_elementwise
 
 
-class CallReverser(ReverserBase):
-    """Writes active calls and their reverse."""
+class CallReverser:
+    """Writes active calls and their reverse; ``pairs`` are the functions called by name."""
 
-    def forward_call(self, target: Var, rhs: Call, origin: Origin) -> Sweep | None:
+    def __init__(
+        self, forward: ForwardPass, restoring: Restoring, expected: ExpectedShapes, pairs: Pairs
+    ) -> None:
+        self.s = forward.s
+        self.forward = forward
+        self.restoring = restoring
+        self.expected = expected
+        self.pairs = pairs
+
+    def call(self, target: Var, rhs: Call, origin: Origin) -> Sweep | None:
         """Write a call by its rule, or of an augmented primal; report a missing rule."""
         func = rhs.func
         if is_implied(rhs):
-            return self.forward_implied(target, list(rhs.args), origin)
+            return self.implied(target, list(rhs.args), origin)
         if not (isinstance(func, Const) and isinstance(func.value, Callee)):
-            reject_instances(self.s, self.active, rhs, origin)
+            reject_instances(self.s, self.forward.active, rhs, origin)
         kwargs = {key: value for key, value in rhs.kwargs if key is not None}
         function, args = called_function(self.s, rhs)
         if isinstance(function, Callee):
-            return self.forward_callee(target, function, args, origin)
+            return self.callee(target, function, args, origin)
         classes = tuple(class_of(self.s.unit, a) for a in args if not isinstance(a, Star))
         rule = None if function is None else REGISTRY.find(function, classes)
         if rule is not None and rule.reverses:
             return self.follow(rule, func, target, args, kwargs, origin, rhs)
-        self.s.out.append(Let(target, substitute(rhs, self.env), origin))
+        self.s.out.append(Let(target, substitute(rhs, self.forward.env), origin))
         if function is None or REGISTRY.inactive(function) is None:
             shown = getattr(function, "__name__", None) or target.name
             known = {k: v.value for k, v in kwargs.items() if isinstance(v, Const)}
             operands = (func, *map(unstar, args), *kwargs.values())
-            if fills_buffer(self.active, rhs):
+            if fills_buffer(self.forward.active, rhs):
                 shown = called(origin) if function is None else shown
                 report_at(self.s, may_fill(origin, shown, function), origin, target)
                 return None
@@ -70,27 +79,28 @@ class CallReverser(ReverserBase):
         kwargs: Mapping[str, Atom], origin: Origin, rhs: Rhs,
     ) -> Sweep:
         """Write ``rhs``, a call or an attribute, by its rule, and return its reverse."""
-        by_value = {self.value(a): a for a in (*map(unstar, args), *kwargs.values())
+        by_value = {self.forward.value(a): a for a in (*map(unstar, args), *kwargs.values())
                     if isinstance(a, Var)}
-        values = [self.argument(arg) for arg in args]
-        named = {key: self.value(value) for key, value in kwargs.items()}
+        values = [self.forward.argument(arg) for arg in args]
+        named = {key: self.forward.value(value) for key, value in kwargs.items()}
 
         def wanted(atom: Atom) -> bool:
-            return self.is_active(by_value.get(atom, atom))
+            return self.forward.is_active(by_value.get(atom, atom))
 
         shape = None
-        if self.assume and not named and is_elementwise(rule.function):
+        if not named and is_elementwise(rule.function):
             shape = self.expected.of_operands(values, origin)
         applied = apply_rule(
             self.s, rule, plain_function(func, rule), values, named, target.name,
             target.temporary, origin, wanted,
         )
-        result = as_called(self.s, rule, target, rhs, applied.result, self.env, origin)
-        if target in self.versions.destroyed and isinstance(self.s.unit.definition(result), Pack):
+        result = as_called(self.s, rule, target, rhs, applied.result, self.forward.env, origin)
+        destroyed = self.restoring.versions.destroyed
+        if target in destroyed and isinstance(self.s.unit.definition(result), Pack):
             # the pullback may read the arrays that the rule has put together
             result = copied(self.s, result, target.name, origin)
-        self.env[target] = result
-        self.primal_of.setdefault(result, target)
+        self.forward.env[target] = result
+        self.restoring.primal_of.setdefault(result, target)
         if isinstance(result, Var):
             self.note_result(target, result, shape)
         return self.pull(target, applied, by_value, origin)
@@ -100,7 +110,7 @@ class CallReverser(ReverserBase):
         unit = self.s.unit
         if shape is not None:
             unit.shapes[result] = shape
-        self.home[result] = self.region
+        self.forward.home[result] = self.forward.region
         if isinstance(unit.type(result), t.Unknown):
             unit.types[result] = unit.type(target)
         if target in unit.naming.names:
@@ -126,30 +136,30 @@ class CallReverser(ReverserBase):
     ) -> None:
         """Add a cotangent to an argument; to the elements of a tuple that was packed for a call."""
         atom = by_value.get(value, value)
-        if self.is_active(atom):
+        if self.forward.is_active(atom):
             cotangents.accumulate(atom, g, at)
             return
         if not isinstance(atom, Var):
             return
         for position, element in enumerate(self.s.unit.elements(atom) or ()):
-            if self.is_active(by_value.get(element, element)):
+            if self.forward.is_active(by_value.get(element, element)):
                 part = self.s.item(g, Const(position), at)
                 self.give(cotangents, by_value, element, part, at)
 
     # -- functions with halves of their own ----------------------------------------------------
 
-    def forward_callee(
+    def callee(
         self, target: Var, callee: Callee, args: list[Atom | Star], origin: Origin
     ) -> Sweep:
         """Write the call of an augmented primal; its reverse calls the pullback."""
         s = self.s
-        mask = tuple(self.is_active(arg) for arg in args)
+        mask = tuple(self.forward.is_active(arg) for arg in args)
         if callee.again:
-            return self.forward_again(target, self.pair_of(callee, mask), args, origin)
-        apart = self.apart or self.is_written_later(target, args)
+            return self.again(target, self.pair_of(callee, mask), args, origin)
+        apart = self.restoring.apart or self.restoring.is_written_later(target, args)
         pair = self.pair_of(callee, mask, apart)
         both = s.let(
-            Call(Const(pair.augmented), tuple(map(self.argument, args))),
+            Call(Const(pair.augmented), tuple(map(self.forward.argument, args))),
             t.Tuple((s.unit.type(target), t.UNKNOWN)), f"{callee.name}_pair", origin,
         )
         s.unit.naming.opened[both] = 2
@@ -158,8 +168,8 @@ class CallReverser(ReverserBase):
             Item(both, Const(1)), t.UNKNOWN, f"{callee.name}_residuals", origin, False
         )
         if apart:
-            self.stale[residuals] = False
-        wanted = [arg for arg in args if self.is_active(arg)]
+            self.restoring.stale[residuals] = False
+        wanted = [arg for arg in args if self.forward.is_active(arg)]
 
         def sweep(cotangents: Cotangents) -> None:
             at = origin.reversed()
@@ -178,15 +188,15 @@ class CallReverser(ReverserBase):
             pair = self.pairs[callee, mask, apart] = Pair(callee, mask, apart)
         return pair
 
-    def forward_again(
+    def again(
         self, target: Var, pair: Pair, args: list[Atom | Star], origin: Origin
     ) -> Sweep:
         """Write the call of a function of which nothing is saved: its reverse runs it again."""
         s = self.s
         self.check_data(pair.callee, origin)
-        values = tuple(map(self.argument, args))
+        values = tuple(map(self.forward.argument, args))
         s.out.append(Let(target, Call(Const(pair.callee), values), origin))
-        wanted = [arg for arg in args if self.is_active(arg)]
+        wanted = [arg for arg in args if self.forward.is_active(arg)]
 
         def sweep(cotangents: Cotangents) -> None:
             at = origin.reversed()
@@ -218,7 +228,7 @@ class CallReverser(ReverserBase):
 
     # -- values that have their derivative from what they satisfy ------------------------------
 
-    def forward_implied(
+    def implied(
         self, target: Var, args: list[Atom | Star], origin: Origin
     ) -> Sweep:
         """Write nothing: the value is there. Its reverse calls the pullback that was named."""
@@ -226,10 +236,10 @@ class CallReverser(ReverserBase):
         value, pull, active, operands, function, *more = map(unstar, args)
         assert isinstance(active, Const) and isinstance(operands, Const)
         assert isinstance(function, Const)
-        self.env[target] = self.value(value)
+        self.forward.env[target] = self.forward.value(value)
         given, rest = more[: operands.value], more[operands.value :]
-        wanted = [arg for arg in rest if self.is_active(arg)]
-        mask = (*active.value, *(self.is_active(arg) for arg in rest))
+        wanted = [arg for arg in rest if self.forward.is_active(arg)]
+        mask = (*active.value, *(self.forward.is_active(arg) for arg in rest))
         pair = self.pair_of(function.value, mask)
         self.check_data(pair.callee, origin)
         refuse_again(s, origin)
@@ -242,38 +252,23 @@ class CallReverser(ReverserBase):
                 return
             compiled = s.let(Call(Const(halves), (
                 function, Const(pair.augmented), Const(pair.pullback), Const(mask),
-                Const(tuple(self.is_active(atom) for atom in given)), Const(place),
+                Const(tuple(self.forward.is_active(atom) for atom in given)), Const(place),
             )), t.UNKNOWN, "halves", at)
             packs = [
-                s.pack("tuple", tuple(map(self.value, atoms)), "values", at)
+                s.pack("tuple", tuple(map(self.forward.value, atoms)), "values", at)
                 for atoms in (given, rest)
             ]
-            call = Call(pull, (compiled, g, self.value(value), *packs))
+            call = Call(pull, (compiled, g, self.forward.value(value), *packs))
             targets = [*given, *wanted]
             types = [cotangent_type(s.unit.type(atom)) for atom in targets]
             bars = s.let(call, t.Tuple(tuple(types)), "bars", at)
             s.unit.naming.opened[bars] = len(targets)
             for i, atom in enumerate(targets):
-                if self.is_active(atom):
+                if self.forward.is_active(atom):
                     part = s.let(Item(bars, Const(i)), types[i], self.s.bar(atom), at, False)
                     cotangents.accumulate(atom, part, at)
 
         return sweep
-
-    def is_written_later(self, target: Var, args: list[Atom | Star]) -> bool:
-        """Say whether the storage of a call's arguments or result may be written into."""
-        destroyed = self.destroyed_values()
-        if not destroyed:
-            return False
-        type_of, before = self.s.unit.type, dict(self.stale)
-        found = is_mutable(type_of(target)) or any(
-            isinstance(atom, Var) and is_mutable(type_of(atom)) and (
-                not isinstance(type_of(atom), t.Array) or atom in destroyed
-                or self.s.unit.definition(atom) is None or self.is_stale(atom, destroyed)
-            ) for atom in map(unstar, args)
-        )
-        self.stale = before  # more will be known of what is stale when the sweep is written
-        return found
 
     def pulled(self, call: Call, wanted: list[Var], at: Origin) -> list[Var]:
         """Write the call of a pullback; return the cotangents of the arguments ``wanted``."""

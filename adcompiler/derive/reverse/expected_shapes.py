@@ -20,7 +20,7 @@ from adcompiler.typed import extents
 from adcompiler.typed.extents import ONE, Axis, CutOff, Extent, Least, Met, Shape, Value
 
 if TYPE_CHECKING:
-    from adcompiler.derive.reverse.base import ReverserBase
+    from adcompiler.derive.reverse.forward_pass import ForwardPass
     from adcompiler.typed.unit import Unit
 
 Pair = tuple[Extent, Extent]
@@ -37,11 +37,11 @@ class Carried:
 
 
 class ExtentWriter:
-    """Writes extents, of what the forward pass of a reverser has."""
+    """Writes extents, of what the forward pass has."""
 
-    def __init__(self, reverser: ReverserBase) -> None:
-        self.r = reverser
-        self.unit = reverser.s.unit
+    def __init__(self, forward: ForwardPass) -> None:
+        self.forward = forward
+        self.unit = forward.s.unit
 
     def expression(self, extent: Extent, origin: Origin) -> Atom:
         """Write an extent that can be read; one that is cut off at 0 as it is above that."""
@@ -69,8 +69,8 @@ class ExtentWriter:
             one, other = (self.expression(part, origin) for part in (symbol.one, symbol.other))
             return self.number(min, one, other, origin)
         if isinstance(symbol, Axis):
-            return self.read(self.r.value(symbol.array), symbol.axis, origin)
-        return self.r.value(symbol.var)
+            return self.read(self.forward.value(symbol.array), symbol.axis, origin)
+        return self.forward.value(symbol.var)
 
     def number(self, function: Callable[..., object], a: Atom, b: Atom, origin: Origin) -> Var:
         """Write arithmetic of two integers."""
@@ -90,22 +90,23 @@ class ExtentWriter:
 
     def noted(self, rhs: Call | Item | Attribute, type_: t.Type, name: str, origin: Origin) -> Var:
         """Write a definition for a check."""
-        var = self.r.s.let(rhs, type_, name, origin)
+        var = self.forward.s.let(rhs, type_, name, origin)
         self.unit.writes.checks.add(var)
         return var
 
 
 class ExpectedShapes:
-    """What a reverser expects of shapes, and where it has the checks written."""
+    """What a forward pass expects of shapes, if it may ``assume`` any; where checks stand."""
 
-    def __init__(self, reverser: ReverserBase) -> None:
-        self.r = reverser
-        self.unit = reverser.s.unit
-        self.writer = ExtentWriter(reverser)
+    def __init__(self, forward: ForwardPass, assume: bool) -> None:
+        self.assume = assume
+        self.forward = forward
+        self.unit = forward.s.unit
+        self.writer = ExtentWriter(forward)
 
     def axes_of_one(self, params: Iterable[Var], origin: Origin) -> None:
         """Expect axes of parameters to have one element, and write the check of that."""
-        for param in params:
+        for param in params if self.assume else ():
             for axis in self.unit.of_one.get(param, ()):
                 extent = self.unit.shape(param)[axis]
                 if extent != ONE:
@@ -122,7 +123,7 @@ class ExpectedShapes:
         """
         unit = self.unit
         arrays = [a for a in values if isinstance(a, Var) and unit.shape(a)]
-        if len(arrays) < 2:
+        if not self.assume or len(arrays) < 2:
             return None
         whole = max(arrays, key=lambda a: len(unit.shape(a)))
         here: dict[Extent, Extent] = {}
@@ -132,7 +133,7 @@ class ExpectedShapes:
                 return None  # x * (x + y): a shape is not defined by itself
             if pairs and not self.write(pairs, (whole, other), origin):
                 here.update({two: one for one, two in pairs})
-                if self.r.home.get(other) == self.r.region:
+                if self.forward.home.get(other) == self.forward.region:
                     unit.shapes[other] = tuple(here.get(e, e) for e in unit.shape(other))
         return extents.broadcast(
             tuple(here.get(extent, extent) for extent in unit.shape(a)) for a in arrays)
@@ -151,7 +152,7 @@ class ExpectedShapes:
         They are equal here only where the check stands in a branch, and what it reads does not.
         """
         known = [self.region_of(pair) for pair in pairs]
-        places = [self.r.region if region is None else self.place(region) for region in known]
+        places = [self.forward.region if region is None else self.place(region) for region in known]
         at = places[0]
         shapes = [self.unit.shape(array) for array in arrays]
         ends = zip(shapes[0][len(shapes[0]) - len(shapes[1]) :], shapes[1], strict=True)
@@ -175,20 +176,20 @@ class ExpectedShapes:
     def depth(self, extent: Extent) -> int:
         """Return how many regions are around what an extent is made of."""
         region = self.region_of((extent,))
-        return 0 if region is None else len(list(self.r.regions_around(region)))
+        return 0 if region is None else len(list(self.forward.regions_around(region)))
 
     def place(self, region: int) -> int:
         """Return where a check stands that reads what is known in a region around: in front of
         loops, but not of branches, which need not be taken."""
-        found = self.r.region
-        while found != region and found in self.r.loops:
-            found = self.r.outside[found]
+        found = self.forward.region
+        while found != region and found in self.forward.loops:
+            found = self.forward.outside[found]
         return found
 
     def region_of(self, parts: Iterable[Extent]) -> int | None:
         """Return the innermost region that extents are made in, None if they cannot be read."""
         homes = {self.home(symbol) for extent in parts for symbol in extents.symbols(extent)}
-        around = list(self.r.regions_around(self.r.region))
+        around = list(self.forward.regions_around(self.forward.region))
         if not homes.issubset(around):
             return None
         return next((region for region in around if region in homes), 0)
@@ -203,21 +204,21 @@ class ExpectedShapes:
         if not isinstance(atom, Var):
             return 0
         unsure = self.unit.unsure  # what may have no value is read where it has one
-        return None if {atom, self.r.value(atom)} & unsure else self.r.home.get(atom)
+        return None if {atom, self.forward.value(atom)} & unsure else self.forward.home.get(atom)
 
     def is_known(self, array: Var, region: int) -> bool:
         """Say whether an array is made in a region, or in one around it, and sure to be there."""
-        around = set(self.r.regions_around(region))
-        return self.r.home.get(array) in around and array not in self.unit.unsure
+        around = set(self.forward.regions_around(region))
+        return self.forward.home.get(array) in around and array not in self.unit.unsure
 
     # -- what is written -----------------------------------------------------------------------
 
     def check_arrays(self, arrays: tuple[Var, Var], region: int, origin: Origin) -> None:
         """Write the check that the shape of an array ends in that of another one."""
-        s = self.r.s
+        s = self.forward.s
         counts = [len(self.unit.shape(array)) for array in arrays]
         check = same_shape if counts[0] == counts[1] else same_trailing_shape
-        with s.writing_to(self.r.written_in(region)):
+        with s.writing_to(self.forward.written_in(region)):
             shapes = tuple(
                 self.writer.shape_of(self.source(array, region), count, origin)
                 for array, count in zip(arrays, counts, strict=True))
@@ -226,7 +227,7 @@ class ExpectedShapes:
     def source(self, array: Var, region: int) -> Var:
         """Return the first array made in a region, or around it, that gave another its shape."""
         while (closer := self.unit.same_shape_operand(array)) is not None:
-            there = self.r.value(closer)
+            there = self.forward.value(closer)
             if not isinstance(there, Var) or not self.is_known(there, region) or (
                 self.unit.shape(there) != self.unit.shape(array)
             ):
@@ -236,8 +237,8 @@ class ExpectedShapes:
 
     def check(self, extents_: Sequence[Extent], region: int, origin: Origin) -> None:
         """Write the check that extents are equal which can all be read in a region."""
-        s = self.r.s
-        with s.writing_to(self.r.written_in(region)):
+        s = self.forward.s
+        with s.writing_to(self.forward.written_in(region)):
             parts = tuple(self.writer.expression(extent, origin) for extent in extents_)
             s.out.append(Do(Call(Const(same_extent), parts), origin))
 
@@ -246,7 +247,7 @@ class ExpectedShapes:
         parts = tuple(
             self.writer.read(array, self.unit.shape(array).index(extent), origin)
             for array, extent in zip(arrays, pair, strict=True))
-        self.r.s.out.append(Do(Call(Const(same_extent), parts), origin))
+        self.forward.s.out.append(Do(Call(Const(same_extent), parts), origin))
 
     def check_all(self, pairs: list[Pair], origin: Origin) -> None:
         """Write the checks of extents that can be read, each where it can, as few as there may be.
@@ -260,7 +261,7 @@ class ExpectedShapes:
             if arrays is None:
                 groups.setdefault((self.place(region), one), []).append(other)
             elif (one, other) == next(pair for pair, two in alike.items() if two == arrays):
-                there = tuple(map(self.r.value, arrays))
+                there = tuple(map(self.forward.value, arrays))
                 self.check_arrays(there, self.place(region), origin)  # type: ignore[arg-type]
         for (place, one), others in groups.items():
             self.check((one, *others), place, origin)
@@ -270,17 +271,17 @@ class ExpectedShapes:
     def given_array(self, shape: Shape) -> Var | None:
         """Return an argument of a shape, which is there wherever the code is, None without one."""
         return next((
-            array for array in self.r.given
+            array for array in self.forward.given
             if self.unit.shape(array) == shape and array not in self.unit.unsure
         ), None)
 
     def given_axis(self, extent: Extent) -> Axis | None:
         """Return an axis of this extent of an argument or part of one, None without one."""
-        for array in self.r.given:
+        for array in self.forward.given:
             if extent in self.unit.shape(array) and array not in self.unit.unsure:
                 return Axis(array, self.unit.shape(array).index(extent))
         axis = extent.symbol
-        if not isinstance(axis, Axis) or self.r.home.get(axis.array) != 0:  # type: ignore[arg-type]
+        if not isinstance(axis, Axis) or self.forward.home.get(axis.array) != 0:  # type: ignore[arg-type]
             return None
         made = self.unit.definition(axis.array)
         whole = self.unit.type(made.obj) if isinstance(made, Item | Attribute) else t.UNKNOWN
@@ -289,16 +290,18 @@ class ExpectedShapes:
     # -- arrays that loops carry ---------------------------------------------------------------
 
     def of_loop(self, loop: Loop) -> None:
-        """Expect carried arrays to keep the shapes that they have in front of a loop."""
+        """Expect what an outermost loop carries to keep the shapes that it has in front of it."""
         unit = self.unit
-        carried = list(self.carried(loop, self.r.value))
+        if not self.assume or self.forward.loops_around(self.forward.region):
+            return
+        carried = list(self.carried(loop, self.forward.value))
         inside = {*loop.binds(), *definitions(loop.body)}  # inner loops start from arrays there
         for var in (*(one.init for one in carried), *free_variables(loop.body)):
             if var not in inside:
-                self.same(var, self.r.value(var))
+                self.same(var, self.forward.value(var))
         for item, sequence in zip(loop.items, loop.iterables, strict=True):
             if isinstance(unit.type(sequence), t.Array):
-                self.equal(unit.shape(item), unit.shape(self.r.value(sequence))[1:])
+                self.equal(unit.shape(item), unit.shape(self.forward.value(sequence))[1:])
         before = dict(unit.equal_extents)
         wanted: list[Pair] = []
         while carried:

@@ -6,56 +6,68 @@ are carried by accumulators.
 
 from __future__ import annotations
 
-from adcompiler.derive.reverse.base import Sweep, merged_type, of_one_form
 from adcompiler.derive.reverse.checks import reject_instances
 from adcompiler.derive.reverse.cotangents import HAVE_STORAGE, Cotangents, cotangent_type
+from adcompiler.derive.reverse.expected_shapes import ExpectedShapes
+from adcompiler.derive.reverse.forward_pass import (
+    Forward, ForwardPass, Sweep, merged_type, of_one_form,
+)
 from adcompiler.derive.reverse.pending_regions import PendingLoop, finish, region_variables
-from adcompiler.derive.reverse.saving import LoopSaver, ReverseLoop
+from adcompiler.derive.reverse.restoring import Restoring
+from adcompiler.derive.reverse.saving import ReverseLoop, Saver
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Loop, Origin, Statement, Var
-from adcompiler.ir.visit import defined, walk
+from adcompiler.ir.visit import walk
 from adcompiler.runtime import add_at
 
 
-class LoopReverser(LoopSaver):
+class LoopReverser:
     """Writes loops and their reverse."""
 
-    def forward_loop(self, node: Loop) -> Sweep | None:
+    def __init__(
+        self, forward: ForwardPass, restoring: Restoring, expected: ExpectedShapes, saver: Saver,
+        write: Forward,
+    ) -> None:
+        self.s = forward.s
+        self.forward = forward
+        self.restoring = restoring
+        self.expected = expected
+        self.saver = saver
+        self.write = write
+
+    def loop(self, node: Loop) -> Sweep | None:
         """Write a loop, left open; return how to reverse it."""
-        reject_instances(self.s, self.active, Call(Const(iter), node.iterables), node.origin)
-        iterables = tuple(map(self.value, node.iterables))
-        inits = tuple(map(self.value, node.inits))
-        if self.assume and not self.depth:
-            self.expected.of_loop(node)
+        forward = self.forward
+        reject_instances(self.s, forward.active, Call(Const(iter), node.iterables), node.origin)
+        iterables = tuple(map(forward.value, node.iterables))
+        inits = tuple(map(forward.value, node.inits))
+        self.expected.of_loop(node)
         condition = node.condition
         if condition is not None:
-            with self.forward_pass() as test:
-                self.forward(condition.statements)
+            with forward.open_block() as test:
+                self.write(condition.statements)
             condition = Block(
-                tuple(finish(test)), tuple(map(self.value, condition.yields)), condition.diverges
+                tuple(finish(test)), tuple(map(forward.value, condition.yields)),
+                condition.diverges,
             )
-        self.depth += 1
-        with self.forward_pass() as out, self.inside():
-            region = self.region
-            self.loops.add(region)
-            self.home.update(dict.fromkeys((*node.items, *node.params), self.region))
-            self.keep((*node.items, *node.params), node.origin)
-            sweeps = self.forward(node.body.statements)
-        self.depth -= 1
+        with forward.open_region(is_loop=True) as (out, region):
+            forward.home.update(dict.fromkeys((*node.items, *node.params), region))
+            self.restoring.keep((*node.items, *node.params), node.origin)
+            sweeps = self.write(node.body.statements)
         stop = node.stop()
         pending = PendingLoop(
-            node, iterables, inits, condition, out, tuple(map(self.value, node.next_values())),
-            [self.value(a) for a in node.collected()], list(node.collects),
-            None if stop is None else self.value(stop), region,
+            node, iterables, inits, condition, out, tuple(map(forward.value, node.next_values())),
+            [forward.value(a) for a in node.collected()], list(node.collects),
+            None if stop is None else forward.value(stop), region,
         )
-        self.write_region(pending)
+        forward.write_region(pending)
         if not sweeps and not any(
-            map(self.is_active, (*node.results, *node.params, *node.collects))
+            map(forward.is_active, (*node.results, *node.params, *node.collects))
         ):
             return None
-        return lambda cotangents: self.sweep_loop(pending, sweeps, cotangents)
+        return lambda cotangents: self.sweep(pending, sweeps, cotangents)
 
-    def sweep_loop(
+    def sweep(
         self, pending: PendingLoop, sweeps: list[Sweep], cotangents: Cotangents
     ) -> None:
         """Write the reverse loop, and hand its results on."""
@@ -63,18 +75,18 @@ class LoopReverser(LoopSaver):
         at = node.origin.reversed()
         shadows = self.shadows(node, cotangents, at)
         given = {r: cotangents.take(r, at) for r in (*node.results, *node.collects)
-                 if self.is_active(r)}
-        kept = [i for i, p in enumerate(node.params) if p in self.versions.destroyed]
+                 if self.forward.is_active(r)}
+        kept = [i for i, p in enumerate(node.params) if p in self.restoring.versions.destroyed]
         if all(g is None for g in given.values()) and not kept:
             return
         carried = [i for i, p in enumerate(node.params)
-                   if self.is_active(p) or self.is_active(node.results[i])]
+                   if self.forward.is_active(p) or self.forward.is_active(node.results[i])]
         made = {*node.params, *node.items, *region_variables(pending.body, node.body)}
         loop = ReverseLoop(pending, Cotangents(s, cotangents, made, is_loop=True), at, shadows)
-        with s.writing_to(loop.out), self.restoring(pending.region) as table:
+        with s.writing_to(loop.out), self.restoring.within(pending.region) as table:
             storage = self.storage_before(loop, kept, table)
             self.sweep_body(loop, sweeps, carried, given)
-            before = [self.rebuilt(node.params[i], at) for i in kept]
+            before = [self.restoring.rebuilt(node.params[i], at) for i in kept]
             restored = dict(table)
         loop.inits = [
             g if (g := given.get(node.results[i])) is not None else cotangents.zero_of(
@@ -88,11 +100,8 @@ class LoopReverser(LoopSaver):
             loop.inits.append(self.initial(var, loop, cotangents))
         loop.params += storage
         loop.yields += before
-        loop.inits += [self.rebuilt(node.results[i], at) for i in kept]
-        with self.restoring(pending.region) as table:
-            table.update(restored)
-            self.read_restored(loop.out, loop.yields)
-        self.save_from_loop(loop)
+        loop.inits += [self.restoring.rebuilt(node.results[i], at) for i in kept]
+        self.saver.save_from_loop(loop, restored)
         results = self.write_loop(loop)
         for (var, accumulator), init, result in zip(
             accumulators, loop.inits[len(carried):], results[len(carried):], strict=False
@@ -103,24 +112,24 @@ class LoopReverser(LoopSaver):
             ):
                 cotangents.own(result)
         for i, result in zip(carried, results, strict=False):
-            if self.is_active(node.inits[i]):
+            if self.forward.is_active(node.inits[i]):
                 if i in shadows:
                     cotangents.own(result)
                 cotangents.accumulate(node.inits[i], result, at)
         for i, result in zip(kept, results[len(results) - len(kept):], strict=True):
-            init = self.value(node.inits[i])
+            init = self.forward.value(node.inits[i])
             if isinstance(init, Var):
-                self.restored[-1][init] = result
+                self.restoring.table[init] = result
 
     def shadows(self, node: Loop, cotangents: Cotangents, at: Origin) -> set[int]:
         """Make the cotangents of written storage the sweep's own; return which these are."""
         found = set()
         for i, (param, result) in enumerate(zip(node.params, node.results, strict=True)):
-            if param in self.versions.destroyed and isinstance(
+            if param in self.restoring.versions.destroyed and isinstance(
                 self.s.unit.type(param), (t.Array, t.List, t.Dict)
-            ) and (self.is_active(param) or self.is_active(result)):
+            ) and (self.forward.is_active(param) or self.forward.is_active(result)):
                 found.add(i)
-                if self.is_active(result) and cotangents.get(result, at) is not None:
+                if self.forward.is_active(result) and cotangents.get(result, at) is not None:
                     cotangents.table[result] = cotangents.buffer(result, at)
         return found
 
@@ -135,12 +144,10 @@ class LoopReverser(LoopSaver):
             s.copy_facts(node.params[i], param)
             s.unit.defs.pop(param, None)
             carried.append(param)
-            following = self.value(node.next_values()[i])
+            following = self.forward.value(node.next_values()[i])
             if isinstance(following, Var):
                 table[following] = param
-        if self.split:
-            made = [v for st in node.body.statements for v in defined(st)]
-            self.keep_apart(made, loop.at)
+        self.restoring.keep_apart(node.body, loop.at)
         return carried
 
     def sweep_body(
@@ -199,7 +206,7 @@ class LoopReverser(LoopSaver):
             unit.shapes[param] = unit.shape(loop.inner.value(following))
             if i in loop.shadows:
                 loop.inner.own(param)
-            if self.is_active(following):
+            if self.forward.is_active(following):
                 loop.inner.accumulate(following, param, loop.at)
         return param
 
@@ -214,8 +221,8 @@ class LoopReverser(LoopSaver):
         if isinstance(value, Var):
             unit.shapes[item] = unit.shape(loop.inner.value(value))
         loop.items.append(item)
-        outer = Call(Const(reversed), (g,))
-        loop.iterables.append(self.before_loop(loop, outer, "reversed_" + self.s.bar(collect)))
+        name = f"reversed_{self.s.bar(collect)}"
+        loop.iterables.append(self.saver.before_loop(loop, Call(Const(reversed), (g,)), name))
         loop.inner.accumulate(value, item, loop.at)
 
     def item_cotangents(self, loop: ReverseLoop) -> None:
@@ -223,7 +230,7 @@ class LoopReverser(LoopSaver):
         node, inner = loop.pending.node, loop.inner
         index: Var | None = None
         for item, iterable in zip(node.items, node.iterables, strict=True):
-            if not self.is_active(item) or not isinstance(iterable, Var):
+            if not self.forward.is_active(item) or not isinstance(iterable, Var):
                 continue
             g = inner.take(item, loop.at)
             if g is None:
@@ -232,7 +239,7 @@ class LoopReverser(LoopSaver):
                 index = Var("index", False)
                 self.s.unit.types[index] = t.INT
                 loop.items.append(index)
-                loop.iterables.append(self.reversed_positions(loop))
+                loop.iterables.append(self.saver.reversed_positions(loop))
             inner.accumulate_item(iterable, index, g, loop.at)
 
     def initial(self, var: Var, loop: ReverseLoop, cotangents: Cotangents) -> Atom:

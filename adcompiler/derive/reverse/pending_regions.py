@@ -19,16 +19,20 @@ from adcompiler.support.structs import dataclass
 
 
 @dataclass(eq=False)
-class PendingIf:
-    """A branch of the forward pass whose arms may still be asked to yield more."""
+class PendingArms:
+    """A branch, ``with`` or ``try`` of the forward pass whose arms may be asked to yield more.
 
-    node: If
-    condition: Atom
-    arms: tuple[list[Written], list[Written]]
-    yields: tuple[list[Atom], list[Atom]]
+    ``head`` maps what it reads outside its blocks to the values of the forward pass. ``nothing`` is
+    what the other arms yield where one is asked for more; ``regions`` are the numbers of the arms.
+    """
+
+    node: If | With | Try
+    head: dict[Var, Atom]
+    nothing: Atom
+    arms: list[list[Written]]
+    yields: list[list[Atom]]
     results: list[Var]
-    in_loop: bool
-    regions: tuple[int, ...] = ()
+    regions: list[int]
 
 
 @dataclass(eq=False)
@@ -44,26 +48,10 @@ class PendingLoop:
     collected: list[Atom]
     collects: list[Var]
     stop: Atom | None
-    region: int = 0
+    region: int
 
 
-@dataclass(eq=False)
-class PendingRegion:
-    """A ``with`` or ``try`` of the forward pass whose arms may still be asked to yield more.
-
-    ``head`` maps what it reads outside its blocks to the values of the forward pass.
-    """
-
-    node: With | Try
-    head: dict[Var, Atom]
-    arms: list[list[Written]]
-    yields: list[list[Atom]]
-    results: list[Var]
-    in_loop: bool
-    regions: list[int]
-
-
-Written = Statement | PendingIf | PendingLoop | PendingRegion
+Written = Statement | PendingArms | PendingLoop
 """What the forward pass writes."""
 
 
@@ -71,7 +59,7 @@ def top_level(statements: Iterable[Written]) -> Iterator[Var]:
     """Yield the variables that statements of the forward pass define for what follows them."""
     for statement in statements:
         match statement:
-            case PendingIf() | PendingRegion():
+            case PendingArms():
                 yield from statement.results
             case PendingLoop():
                 yield from statement.node.results
@@ -121,27 +109,25 @@ def finish(statements: Iterable[Written]) -> list[Statement]:
     finished: list[Statement] = []
     for statement in statements:
         match statement:
-            case PendingIf():
-                finished.append(finished_if(statement))
+            case PendingArms():
+                finished.append(finished_arms(statement))
             case PendingLoop():
                 finished.append(finished_loop(statement))
-            case PendingRegion():
-                finished.append(finished_region(statement))
             case _:
                 finished.append(statement)
     return finished
 
 
-def finished_if(pending: PendingIf) -> If:
-    """Return a branch that yields what was asked for."""
-    node = pending.node
-    then, orelse = (
-        Block(tuple(finish(arm)), tuple(yields), primal.diverges)
-        for arm, yields, primal in zip(
-            pending.arms, pending.yields, (node.then, node.orelse), strict=True
+def finished_arms(pending: PendingArms) -> Statement:
+    """Return a region that yields what was asked for."""
+    blocks = iter([
+        Block(tuple(finish(arm)), tuple(row), primal.diverges)
+        for arm, row, primal in zip(
+            pending.arms, pending.yields, pending.node.arms(), strict=True
         )
-    )
-    return If(pending.condition, then, orelse, tuple(pending.results), node.origin)
+    ])
+    node = with_head(pending.node, pending.head).with_blocks(lambda _: next(blocks))
+    return replace(node, results=tuple(pending.results))
 
 
 def finished_loop(pending: PendingLoop) -> Loop:
@@ -156,19 +142,3 @@ def finished_loop(pending: PendingLoop) -> Loop:
         node.items, pending.iterables, pending.condition, node.params, pending.inits, body,
         node.results, node.origin, tuple(pending.collects), node.stops,
     )
-
-
-def finished_region(pending: PendingRegion) -> Statement:
-    """Return a region that yields what was asked for."""
-    node = with_head(pending.node, pending.head)
-    blocks = [
-        Block(tuple(finish(arm)), tuple(row), block.diverges)
-        for arm, row, block in zip(pending.arms, pending.yields, node.arms(), strict=True)
-    ]
-    if isinstance(node, With):
-        return replace(node, body=blocks[0], results=tuple(pending.results))
-    handlers = tuple(
-        replace(handler, body=block)
-        for handler, block in zip(node.handlers, blocks[1:], strict=True)
-    )
-    return replace(node, body=blocks[0], handlers=handlers, results=tuple(pending.results))

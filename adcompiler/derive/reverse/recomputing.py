@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adcompiler.derive.reverse.base import ReverserBase, rename
+from adcompiler.derive.reverse.forward_pass import ForwardPass, rename
 from adcompiler.derive.reverse.pending_regions import Written
+from adcompiler.derive.reverse.restoring import Restoring
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Item, Let, Pack, Slice, Star, Statement, Var, operands,
@@ -24,8 +25,13 @@ MOST = 12
 """How many operations of an iteration inside of two loops are done again to keep nothing."""
 
 
-class Recomputer(ReverserBase):
+class Recomputer:
     """Writes integer arithmetic of a region again in the sweep of the region."""
+
+    def __init__(self, forward: ForwardPass, restoring: Restoring) -> None:
+        self.forward = forward
+        self.restoring = restoring
+        self.unit = forward.s.unit
 
     def recompute_integers(
         self, out: list[Statement], yields: list[Atom], region: Sequence[Written],
@@ -40,11 +46,11 @@ class Recomputer(ReverserBase):
         mapping: dict[Var, Atom] = {}
         again: list[Statement] = []
         done: dict[Var, None] = {}
-        in_loop = any(one in self.loops for one in self.regions_around(number))
+        in_loop = self.forward.loops_around(number) > 0
 
         def is_free(var: Var) -> bool:
             """Say whether a variable costs less than to save it; a branch keeps its own test."""
-            is_test = var in lets and self.s.unit.type(var) == t.BOOL
+            is_test = var in lets and self.unit.type(var) == t.BOOL
             return var in lets and (in_loop or not is_test) and self.is_free(lets[var])
 
         def saved_for(var: Var) -> set[Var]:
@@ -76,7 +82,7 @@ class Recomputer(ReverserBase):
         wanted = [var for var in free_variables(Block(tuple(out), tuple(yields))) if var in made]
         # An integer is saved rather than what is made of it, which may be several.
         free = [var for var in wanted if is_free(var) and (not (saved := saved_for(var)) or (
-            len(saved) == 1 and all(self.s.unit.type(v) == t.INT for v in saved)))]
+            len(saved) == 1 and all(self.unit.type(v) == t.INT for v in saved)))]
         rest = [var for var in wanted if var not in items and var not in free]
         old = [var for var in rest if var in lets and self.is_old(lets[var])]
         if self.is_deep(number) and all(var in old or follows(var) for var in rest) and (
@@ -92,35 +98,33 @@ class Recomputer(ReverserBase):
 
     def is_deep(self, number: int) -> bool:
         """Say whether a region is inside of two loops, of text in Python."""
-        around = sum(one in self.loops for one in self.regions_around(number))
-        return around > 1 and not self.reads_again
+        return self.forward.loops_around(number) > 1 and not self.restoring.reads_again
 
     def is_old(self, let: Let) -> bool:
         """Say whether a statement reads what is written over: whether it is wanted shows later."""
         rhs = let.rhs
         if isinstance(rhs, Item):
-            return self.primal_of.get(rhs.obj, rhs.obj) in self.bound - self.lasting
+            return self.restoring.may_change(rhs.obj)
         return meaning(rhs) == "copy"
 
     def is_free(self, let: Let) -> bool:
         """Say whether a statement costs less than saving what it computes."""
         match let.rhs:
-            case Attribute(Var() as obj, "T") if isinstance(self.s.unit.type(obj), t.Array):
-                return self.primal_of.get(obj, obj) in self.lasting
+            case Attribute(Var() as obj, "T") if isinstance(self.unit.type(obj), t.Array):
+                return self.restoring.lasts(obj)
         return self.is_integer_arithmetic(let) or self.is_read_again(let)
 
     def is_cheap(self, let: Let) -> bool:
         """Say whether a statement is a cheap operation, of values that stay as they are."""
-        unit, rhs = self.s.unit, let.rhs
+        unit, rhs = self.unit, let.rhs
         if self.is_integer_arithmetic(let):
             return True
-        primal = self.primal_of.get(let.target, let.target)
-        if primal in self.bound and primal not in self.lasting:
+        if self.restoring.may_change(let.target):
             return False
         of = [unit.type(atom) for atom in operands(rhs) if isinstance(atom, Var)]
         if isinstance(rhs, Item):
             return isinstance(rhs.obj, Var) and isinstance(unit.type(rhs.obj), t.Array) and (
-                self.primal_of.get(rhs.obj, rhs.obj) in self.lasting
+                self.restoring.lasts(rhs.obj)
                 and all(map(is_basic, of[1:])))
         if not isinstance(rhs, Call) or rhs.kwargs or not isinstance(rhs.func, Const) or not all(
             isinstance(type_, (t.Scalar, t.Array)) for type_ in of
@@ -145,15 +149,15 @@ class Recomputer(ReverserBase):
                 return True
             case Pack("tuple", items):
                 return not any(isinstance(item, Star) for item in items) and all(
-                    isinstance(self.s.unit.type(unstar(item)), (t.SliceType, t.Static))
-                    or self.s.unit.type(unstar(item)) == t.INT for item in items
+                    isinstance(self.unit.type(unstar(item)), (t.SliceType, t.Static))
+                    or self.unit.type(unstar(item)) == t.INT for item in items
                 )
             case Call(func=Const(value=function)) if function is range:
                 return True
             case Call(func=Const(value=function), args=args):
                 if function in ORDERED:
-                    return all(self.s.unit.type(unstar(arg)) == t.INT for arg in args)
-                return self.s.unit.type(let.target) == t.INT and function in WHOLE
+                    return all(self.unit.type(unstar(arg)) == t.INT for arg in args)
+                return self.unit.type(let.target) == t.INT and function in WHOLE
         return False
 
     def is_read_again(self, let: Let) -> bool:
@@ -161,25 +165,25 @@ class Recomputer(ReverserBase):
 
         Or is a polynomial of such. The array is one from outside of the region.
         """
-        if not self.reads_again or not isinstance(self.s.unit.type(let.target), t.Scalar):
+        if not self.restoring.reads_again or not isinstance(self.unit.type(let.target), t.Scalar):
             return False
         match let.rhs:
             case Item(obj, _):
-                return isinstance(obj, Var) and isinstance(self.s.unit.type(obj), t.Array) and (
-                    self.primal_of.get(obj, obj) in self.lasting)
+                return isinstance(obj, Var) and isinstance(self.unit.type(obj), t.Array) and (
+                    self.restoring.lasts(obj))
             case Call(func=Const(value=function), args=args, kwargs=()):
                 exponent = unstar(args[-1]) if SIGNS.get(function) == "**" else None
                 is_square = isinstance(exponent, Const) and exponent.value == 2
                 return (is_square or function in RING) and all(
-                    isinstance(self.s.unit.type(unstar(arg)), t.Scalar) for arg in args)
+                    isinstance(self.unit.type(unstar(arg)), t.Scalar) for arg in args)
         return False
 
     def written_again(self, let: Let, mapping: dict[Var, Atom]) -> Let:
         """Return a statement of the region for the sweep, and enter its variable in ``mapping``."""
-        new = self.copy_of(let.target, let.target.temporary)
+        new = self.forward.copy_of(let.target, let.target.temporary)
         mapping[let.target] = new
         rhs = substitute(let.rhs, mapping)
-        self.s.unit.defs[new] = rhs
+        self.unit.defs[new] = rhs
         return Let(new, rhs, let.origin.reversed())
 
 

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from adcompiler.analyses.held import Held
-from adcompiler.analyses.storage import METADATA, Sharing, is_mutable, type_of_view, written_operand
+from adcompiler.analyses.storage import Sharing, is_mutable, type_of_view, written_operand
 from adcompiler.analyses.versions import Versions, exposed_values
-from adcompiler.derive.reverse.base import ReverserBase, rename
-from adcompiler.errors import InternalError
+from adcompiler.derive.reverse.forward_pass import ForwardPass
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, If, Item, Let, Loop, Origin, Rhs, Statement, Step, Var,
-    operands, substitute, unstar,
+    Atom, Block, Call, Const, Item, Origin, Star, Step,
+    Var, unstar,
 )
 from adcompiler.ir.visit import (
-    defined, definitions, free_variables, substitute_block, substitute_statement, used,
+    defined, definitions,
 )
-from adcompiler.ops.registry import REGISTRY
-from adcompiler.runtime import own, project
-from adcompiler.runtime.adjoints.shaping import laid_out_as
+from adcompiler.runtime import own
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.storage.layouts import copy_with_strides
 
@@ -70,31 +66,43 @@ def copied(s: Specialiser, atom: Atom, name: str, origin: Origin) -> Var:
     return new
 
 
-class Restoring(ReverserBase):
-    """Knows which values are there again in the sweep, and reads views of them anew."""
+class Restoring:
+    """Knows which values are there again in the sweep, and reads views of them anew.
 
-    versions: Versions
+    ``split`` says that the sweep will be a function of its own, which may be run again, ``apart``
+    that what it saves must not change if others write into what they gave to the function or got
+    from it. ``restored`` maps values to the atoms that hold them again, region by region;
+    ``primal_of`` what rules gave to what it stands for. ``held`` are the values that are written
+    into through a container, ``kept`` their copies.
+    """
 
-    def prepare_writes(self, body: Block) -> None:
-        """Find out which storage the function writes into."""
+    def __init__(self, forward: ForwardPass, body: Block, split: bool, apart: bool) -> None:
+        self.s = forward.s
+        self.forward = forward
+        self.body = body
+        self.split = split
+        self.apart = apart
         self.versions = Versions(body)
         self.sharing = Sharing(self.s.unit.type, self.s.unit.definition)
+        self.restored: list[dict[Var, Atom]] = [{}]
+        self.stale: dict[Var, bool] = {}
+        self.primal_of: dict[Atom, Var] = {}
+        self.kept: dict[Var, Atom] = {}
+        self.region = 0
+        self.reads_again = self.s.unit.settings.reads_again and not split and not apart
         destroyed = self.versions.destroyed
         self.held = frozenset(
             var for var in Held(body, self.sharing).overwritten
             if var not in destroyed and not self.is_stale(var, destroyed)
         )
-        self.restored: list[dict[Var, Atom]] = [{}]
-        self.stale: dict[Var, bool] = {}
-        self.primal_of: dict[Atom, Var] = {}
-        self.region_of_sweep = 0
-        self.reads_again = self.s.unit.settings.reads_again and not self.split and not self.apart
-        self.body = body
+        self.stale.clear()  # more is known of what is stale once the forward pass is written
+
+    # -- what lasts ----------------------------------------------------------------------------
 
     @cached_property
     def bound(self) -> frozenset[Atom]:
         """The variables of the primal code."""
-        return frozenset((*self.given, *definitions(self.body)))
+        return frozenset((*self.forward.given, *definitions(self.body)))
 
     @cached_property
     def lasting(self) -> frozenset[Atom]:
@@ -105,9 +113,35 @@ class Restoring(ReverserBase):
         return frozenset(
             var for var in self.bound if var not in exposed and var not in self.s.unit.unsure)
 
+    def lasts(self, atom: Atom) -> bool:
+        """Say whether nobody writes into a value after it is read, where the sweep may read it."""
+        return self.primal_of.get(atom, atom) in self.lasting
+
+    def may_change(self, atom: Atom) -> bool:
+        """Say whether a value of the primal code does not last."""
+        return self.primal_of.get(atom, atom) in self.bound and not self.lasts(atom)
+
+    def keep(self, variables: Iterable[Var], origin: Origin) -> None:
+        """Write copies, for the sweep, of values that are written into through a container.
+
+        What was read out of a container that is put back is not among them: it is read again.
+        """
+        for var in variables:
+            value = self.forward.value(var)
+            if var in self.held and isinstance(value, Var):
+                self.kept[value] = kept = copied(self.s, value, var.name, origin)
+                self.forward.home[kept] = self.forward.region
+
+    # -- what is there again -------------------------------------------------------------------
+
+    @property
+    def table(self) -> dict[Var, Atom]:
+        """The values that are there again in the region whose sweep is written."""
+        return self.restored[-1]
+
     def available(self, var: Var) -> Atom:
         """Return the atom that holds a forward value at this point of the sweep."""
-        value = self.value(var)
+        value = self.forward.value(var)
         for table in reversed(self.restored):
             for key in (value, var):
                 if isinstance(key, Var) and key in table:
@@ -120,61 +154,59 @@ class Restoring(ReverserBase):
         A split sweep leaves what the forward pass handed over as it is: it may be run again.
         """
         found = self.available(var)
-        if self.split and found is self.value(var) and is_mutable(self.s.unit.type(found)):
+        if self.split and found is self.forward.value(var) and is_mutable(self.s.unit.type(found)):
             return copied(self.s, found, var.name, at)
         return found
 
     @contextmanager
-    def restoring(self, region: int) -> Iterator[dict[Var, Atom]]:
+    def within(self, region: int) -> Iterator[dict[Var, Atom]]:
         """Restore what is read in the sweep of a region; yields the region's table."""
-        outer, self.region_of_sweep = self.region_of_sweep, region
+        outer, self.region = self.region, region
         self.restored.append({})
         try:
-            yield self.restored[-1]
+            yield self.table
         finally:
             self.restored.pop()
-            self.region_of_sweep = outer
+            self.region = outer
 
-    def keep_apart(self, made: Iterable[Var], at: Origin) -> None:
+    def keep_apart(self, block: Block, at: Origin) -> None:
         """Write copies of what a split sweep would write into: it may be run again."""
         s = self.s
-        for var in made:
-            value = self.value(var)
+        for var in [v for st in block.statements for v in defined(st)] if self.split else ():
+            value = self.forward.value(var)
             if var in self.versions.all and var not in self.versions.destroyed and isinstance(
                 value, Var
-            ) and value not in self.restored[-1]:
+            ) and value not in self.table:
                 type_ = s.unit.type(value)
                 if not is_mutable(type_):
                     continue
-                self.restored[-1][value] = copied(s, value, value.name, at)
-
-    def read_restored(self, out: list[Statement], yields: list[Atom]) -> None:
-        """Let the sweep of a region read what it restored, and views of that anew."""
-        if not self.versions.destroyed:
-            return
-        if self.kept:
-            rename(out, yields, self.kept)
-        self.read_metadata(out)
-        self.refresh(out, yields)
-        table = self.restored[-1]
-        block = Block(tuple(out), tuple(yields))
-        if any(var in table for var in used(block)):
-            there = dict.fromkeys(v for st in out for v in defined(st))
-            for position, st in enumerate(out):
-                for var in defined(st):
-                    there.pop(var, None)
-                mapping = {var: atom for var, atom in table.items() if atom not in defined(st)}
-                early = {var for var, atom in mapping.items() if atom in there}
-                if early and not early.isdisjoint(used(Block((st,)))):
-                    read = used(self.content(Block((st,))))
-                    mapping = {v: a for v, a in mapping.items() if v not in early or v in read}
-                out[position] = substitute_statement(st, mapping)
-            yields[:] = [table.get(a, a) if isinstance(a, Var) else a for a in yields]
+                self.table[value] = copied(s, value, value.name, at)
 
     def destroyed_values(self) -> set[Var]:
         """Return the forward values whose storage goes on to hold others."""
         found = set(self.versions.destroyed)
-        found.update(v for p in self.versions.destroyed if isinstance(v := self.value(p), Var))
+        values = map(self.forward.value, self.versions.destroyed)
+        found.update(value for value in values if isinstance(value, Var))
+        return found
+
+    def is_destroyed(self, var: Var) -> bool:
+        """Say whether the storage of a value, or what it is a view of, goes on to hold others."""
+        destroyed = self.destroyed_values()
+        return var in destroyed or self.is_stale(var, destroyed)
+
+    def is_written_later(self, target: Var, args: Iterable[Atom | Star]) -> bool:
+        """Say whether the storage of a call's arguments or result may be written into."""
+        destroyed = self.destroyed_values()
+        if not destroyed:
+            return False
+        type_of, before = self.s.unit.type, dict(self.stale)
+        found = is_mutable(type_of(target)) or any(
+            isinstance(atom, Var) and is_mutable(type_of(atom)) and (
+                not isinstance(type_of(atom), t.Array) or atom in destroyed
+                or self.s.unit.definition(atom) is None or self.is_stale(atom, destroyed)
+            ) for atom in map(unstar, args)
+        )
+        self.stale = before  # more will be known of what is stale when the sweep is written
         return found
 
     def is_stale(self, var: Var, destroyed: set[Var]) -> bool:
@@ -210,12 +242,12 @@ class Restoring(ReverserBase):
             return False
         if not isinstance(s.unit.type(var), t.Scalar) or not isinstance(
             s.unit.type(obj), t.Array
-        ) or obj not in self.home or not is_position(s.unit.type(index)):
+        ) or obj not in self.forward.home or not is_position(s.unit.type(index)):
             return False
-        for region in self.regions_around(self.home.get(var, 0)):
-            if region == self.home[obj]:
+        for region in self.forward.regions_around(self.forward.home.get(var, 0)):
+            if region == self.forward.home[obj]:
                 return False
-            if region in self.loops:
+            if region in self.forward.loops:
                 return True
         return False
 
@@ -225,165 +257,6 @@ class Restoring(ReverserBase):
         return isinstance(how, Step) and not self.versions.inside and isinstance(
             type_, (t.List, t.Dict, t.Object)
         )
-
-    def refresh(self, out: list[Statement], yields: list[Atom]) -> None:
-        """Read views of destroyed values anew, once what they are views of is there again."""
-        destroyed = self.destroyed_values()
-        made = {var for st in out for var in defined(st)}
-        anew: dict[Var, Atom] = {}
-
-        def is_due(var: Var) -> bool:
-            return var not in anew and var not in made and self.is_stale(var, destroyed) and (
-                self.is_refreshed_here(var)
-            )
-
-        def read_again(var: Var) -> None:
-            rhs = self.s.unit.definition(var)
-            assert rhs is not None
-            new = self.copy_of(var)
-            anew[var] = new = Var(var.name, True) if var.temporary else new
-            for operand in operands(rhs):
-                if isinstance(operand, Var) and is_due(operand):
-                    read_again(operand)
-            rhs = substitute(rhs, anew)
-            self.s.copy_facts(var, new)
-            self.s.unit.defs[new] = rhs
-            position = self.position_after(out, rhs)
-            origin = getattr(out[min(position, len(out) - 1)], "origin", None) if out else None
-            origin = origin or self.s.at
-            assert origin is not None
-            head, tail = out[:position], out[position:]
-            block = substitute_block(Block(tuple(tail), tuple(yields)), {var: new})
-            out[:] = [*head, Let(new, rhs, origin.reversed()), *block.statements]
-            yields[:] = block.yields
-            made.add(new)
-
-        while waiting := [
-            var for var in free_variables(self.content(Block(tuple(out), tuple(yields))))
-            if is_due(var)
-        ]:
-            for var in waiting:
-                if is_due(var):
-                    read_again(var)
-
-        left = free_variables(self.content(Block(tuple(out), tuple(yields))))
-        if any(var in left for var in anew):
-            raise InternalError("the sweep reads storage before it has been put back")
-
-    def is_refreshed_here(self, var: Var) -> bool:
-        """Say whether a view is read anew in this region, rather than in one around it."""
-        if self.home.get(var, self.region_of_sweep) == self.region_of_sweep:
-            return True
-        return any(base in self.restored[-1] for base in self.bases(var))
-
-    def content(self, block: Block) -> Block:
-        """Return a block without the statements that only read shapes and dtypes."""
-        kept: list[Statement] = []
-        for statement in block.statements:
-            match statement:
-                case Let(rhs=rhs) if self.described(rhs) is not None:
-                    if isinstance(rhs, Call) and rhs.func.value in (  # type: ignore[union-attr]
-                        project, laid_out_as
-                    ):
-                        kept.append(replace(statement, rhs=Call(rhs.func, rhs.args[:1])))
-                case If() | Loop():
-                    kept.append(statement.with_bodies(self.content))
-                case _:
-                    kept.append(statement)
-        return replace(block, statements=tuple(kept))
-
-    def described(self, rhs: Rhs) -> Atom | None:
-        """Return the array of which only the shape and dtype are read, None for other values."""
-        match rhs:
-            case Attribute(obj, name) if name in METADATA:
-                return obj
-            case Call(Const(function), (_, x), ()) if function in (project, laid_out_as):
-                return unstar(x) if isinstance(self.s.unit.type(unstar(x)), t.Array) else None
-            case Call(Const(function), (x,), ()) if REGISTRY.facts(function).of_form:
-                return unstar(x) if self.keeps_form(unstar(x)) else None
-        return None
-
-    def keeps_form(self, atom: Atom) -> bool:
-        """Say whether writes into what a value shares storage with leave its form as it is.
-
-        It is an array, or holds nothing but arrays and is not written into itself.
-        """
-        match self.s.unit.type(atom):
-            case t.Array():
-                return True
-            case t.List(item):
-                held: tuple[t.Type, ...] = (item,)
-            case t.Tuple(items):
-                held = items
-            case _:
-                return False
-        return all(isinstance(type_, t.Array) for type_ in held) and (
-            atom not in self.destroyed_values())
-
-    def position_after(self, out: Sequence[Statement], rhs: Rhs) -> int:
-        """Return where in a sweep everything that ``rhs`` reads is there again."""
-        wanted = {
-            atom for operand in operands(rhs) if isinstance(operand, Var)
-            for atom in (operand, self.restored[-1].get(operand))
-        }
-        wanted |= {
-            self.restored[-1].get(base) for operand in operands(rhs) if isinstance(operand, Var)
-            for base in self.bases(operand)
-        }
-        position = 0
-        for index, statement in enumerate(out):
-            if wanted & set(defined(statement)):
-                position = index + 1
-        return position
-
-    def bases(self, var: Var) -> Iterable[Var]:
-        """Yield the values whose storage ``var`` shares, through views of views."""
-        rhs = self.s.unit.definition(var)
-        if rhs is None or written_operand(rhs) is not None:
-            return
-        for operand, _ in self.sharing.of(var, rhs):
-            if isinstance(operand, Var):
-                yield operand
-                yield from self.bases(operand)
-
-    def read_metadata(self, out: list[Statement]) -> None:
-        """Let shapes and dtypes be read of the last value in a storage: it need not be restored."""
-        out[:] = [self.with_metadata(statement) for statement in out]
-
-    def with_metadata(self, statement: Statement) -> Statement:
-        def within(block: Block) -> Block:
-            return replace(
-                block, statements=tuple(self.with_metadata(st) for st in block.statements)
-            )
-
-        match statement:
-            case Let(target, rhs, origin) if (array := self.described(rhs)) is not None:
-                found = self.latest(array)
-                return statement if found is array or not isinstance(array, Var) else Let(
-                    target, substitute(rhs, {array: found}), origin)
-            case If() | Loop():
-                return statement.with_bodies(within)
-        return statement
-
-    def latest(self, atom: Atom) -> Atom:
-        """Return the last value in the storage of ``atom``, if that is one of the same shape."""
-        if not isinstance(atom, Var) or not isinstance(self.s.unit.type(atom), t.Array):
-            return atom
-        primal = self.primal_of.get(atom, atom)
-        if primal not in self.versions.destroyed:
-            return atom
-        shape, type_ = self.s.unit.shape(atom), self.s.unit.type(atom)
-        found: Atom = atom
-        seen_from = {self.home.get(primal, 0), *self.regions_around(self.region_of_sweep)}
-        for later in self.versions.chain(primal):
-            value = self.value(later)
-            if not isinstance(value, Var) or self.s.unit.type(value) != type_ or (
-                self.s.unit.shape(value) != shape
-            ):
-                break
-            if self.home.get(later, 0) in seen_from and self.versions.in_scope(later, primal):
-                found = value
-        return found
 
 
 def is_position(type_: t.Type) -> bool:

@@ -20,20 +20,24 @@ from adcompiler.analyses.storage import written_operand
 from adcompiler.derive.attributes import attribute_rule, is_field
 from adcompiler.derive.disguises import refuse_disguises, refuse_memos
 from adcompiler.derive.pairs import Pairs
-from adcompiler.derive.reverse.base import Sweep
 from adcompiler.derive.reverse.calls import CallReverser, stands_for_value
 from adcompiler.derive.reverse.checks import (
     check_unseen, refuse_detached_writes, reject_opaque, reject_set,
 )
 from adcompiler.derive.reverse.cotangents import Cotangents
+from adcompiler.derive.reverse.expected_shapes import ExpectedShapes
+from adcompiler.derive.reverse.forward_pass import ForwardPass, Sweep
 from adcompiler.derive.reverse.loops import LoopReverser
 from adcompiler.derive.reverse.pending_regions import finish, hoist_metadata, top_level
 from adcompiler.derive.reverse.regions import RegionReverser
+from adcompiler.derive.reverse.rereading import Rereader
+from adcompiler.derive.reverse.restoring import Restoring
+from adcompiler.derive.reverse.saving import Saver
 from adcompiler.derive.reverse.writes import WriteReverser
 from adcompiler.derive.tables import without_tables
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Region, Rhs, Star,
+    NONE, Atom, Attribute, Block, Call, Const, Do, Item, Let, Loop, Origin, Pack, Region, Rhs, Star,
     Statement, Var, substitute, unstar,
 )
 from adcompiler.ir.operators import is_one
@@ -46,57 +50,127 @@ from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 
 
-class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
-    """Writes the forward pass and the reverse sweep of one typed function."""
+@dataclass(eq=False)
+class Reversed:
+    """The two halves of a reversed function, before they are put together.
 
-    def forward(self, statements: Iterable[Statement]) -> list[Sweep]:
+    ``bars`` are the cotangents of the wanted inputs, None where they are zero; ``owned`` holds the
+    cotangents whose storage the sweep made. ``renamed`` tells which primal values are other
+    variables in the forward pass.
+    """
+
+    forward: list[Statement]
+    sweep: list[Statement]
+    bars: list[Atom | None]
+    owned: set[Atom]
+    renamed: dict[Var, Atom]
+
+    def value(self, atom: Atom) -> Atom:
+        """Return the atom that holds a primal value in the forward pass."""
+        return self.renamed.get(atom, atom) if isinstance(atom, Var) else atom
+
+
+class Reverser:
+    """Writes the forward pass and the reverse sweep of one typed function.
+
+    ``active`` holds the variables whose cotangents are wanted, ``varied`` those that depend on the
+    inputs. ``pairs`` are the functions called by name. ``split`` says that the sweep will be a
+    function of its own, ``apart`` that what it saves must not change with what others hold;
+    ``assume`` that operands may be checked to have equal shapes.
+    """
+
+    def __init__(
+        self, s: Specialiser, body: Block, active: frozenset[Var], varied: frozenset[Var],
+        params: Iterable[Var], pairs: Pairs, split: bool = False, apart: bool = False,
+        assume: bool = False,
+    ) -> None:
+        self.s = s
+        self.body = body
+        self.forward = forward = ForwardPass(s, active, varied, params)
+        self.restoring = restoring = Restoring(forward, body, split, apart)
+        self.expected = expected = ExpectedShapes(forward, assume)
+        self.calls = CallReverser(forward, restoring, expected, pairs)
+        self.writes = WriteReverser(forward, restoring)
+        self.rereader = Rereader(forward, restoring)
+        saver = Saver(forward, restoring, expected, self.rereader)
+        self.regions = RegionReverser(forward, restoring, saver, self.block)
+        self.loops = LoopReverser(forward, restoring, expected, saver, self.block)
+
+    def halves(
+        self, seeds: Iterable[tuple[Atom, Atom]], inputs: list[Var], origin: Origin
+    ) -> Reversed:
+        """Write both halves; ``seeds`` pairs values with what is added to their cotangents."""
+        at = origin.reversed()
+        with self.forward.open_block() as forward:
+            self.expected.axes_of_one(self.forward.given, origin)
+            sweeps = self.block(self.body.statements)
+        cotangents = Cotangents(self.s)
+        cotangents.primal = self.forward.env
+        with self.s.writing_to([]) as out:
+            self.restoring.keep_apart(self.body, at)
+            for value, seed in seeds:
+                if self.forward.is_active(value):
+                    cotangents.accumulate(value, seed, at)
+            for sweep in reversed(sweeps):
+                sweep(cotangents)
+            bars = [cotangents.get(var, at) for var in inputs]
+        ends = [NONE if bar is None else bar for bar in bars]
+        self.rereader.read_restored(out, ends)
+        if self.restoring.split:
+            hoist_metadata(out, forward, set(top_level(forward)), self.s.unit.unsure)
+        return Reversed(
+            finish(forward), out,
+            [None if bar is None else end for bar, end in zip(bars, ends, strict=True)],
+            cotangents.owned, self.forward.env,
+        )
+
+    def block(self, statements: Iterable[Statement]) -> list[Sweep]:
         """Write the statements with rules opened; return how to reverse the active ones."""
+        home, region = self.forward.home, self.forward.region
         sweeps: list[Sweep] = []
         for statement in statements:
             for var in defined(statement):
-                self.home.setdefault(var, self.region)
+                home.setdefault(var, region)
             before = len(self.s.out)
-            sweep = self.forward_statement(statement)
+            sweep = self.statement(statement)
             for written in self.s.out[before:]:
                 if isinstance(written, Let):
-                    self.home.setdefault(written.target, self.region)
+                    home.setdefault(written.target, region)
             if sweep is not None:
                 sweeps.append(sweep)
-            if self.held and isinstance(statement, (Let, Region)):
-                self.keep(defined(statement), statement.origin)
+            if isinstance(statement, (Let, Region)):
+                self.restoring.keep(defined(statement), statement.origin)
         return sweeps
 
-    def forward_statement(self, statement: Statement) -> Sweep | None:
+    def statement(self, statement: Statement) -> Sweep | None:
         """Write one statement; return how to reverse it if it is active."""
         match statement:
             case Let(target, rhs, origin) if written_operand(rhs) is not None:
-                return self.forward_update(target, rhs, origin)
+                return self.writes.update(target, rhs, origin)
             case Let(target, rhs, origin):
-                if self.is_active(target):
-                    return self.forward_active(target, rhs, origin)
+                if self.forward.is_active(target):
+                    return self.definition(target, rhs, origin)
                 if stands_for_value(rhs):
                     assert isinstance(rhs, Call)
-                    self.env[target] = self.value(unstar(rhs.args[0]))
+                    self.forward.env[target] = self.forward.value(unstar(rhs.args[0]))
                     return None
-                new = substitute(rhs, self.env)
+                new = substitute(rhs, self.forward.env)
                 self.s.unit.shapes.pop(target, None)
                 self.s.unit.record(target, new, self.s.unit.type(target))
                 self.s.out.append(Let(target, new, origin))
-                check_unseen(self.s, self.varied, rhs, origin, target)
-            case If():
-                return self.forward_if(statement)
+                check_unseen(self.s, self.forward.varied, rhs, origin, target)
             case Loop():
-                return self.forward_loop(statement)
+                return self.loops.loop(statement)
             case Region():
-                return self.forward_region(statement)
+                return self.regions.region(statement)
             case Do(Call(Const(function), (value,))) if (
                 function is evaluated and self.derived(value)
             ):
                 return None
             case _:
                 if isinstance(statement, Do):
-                    check_unseen(self.s, self.varied, statement.rhs, statement.origin)
-                self.s.out.append(substitute_statement(statement, self.env))
+                    check_unseen(self.s, self.forward.varied, statement.rhs, statement.origin)
+                self.s.out.append(substitute_statement(statement, self.forward.env))
         return None
 
     def derived(self, value: Atom | Star) -> bool:
@@ -104,18 +178,18 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
 
         A function that was compiled apart runs for what its pullback needs.
         """
-        rhs = self.s.unit.definition(value) if self.is_active(value) else None
+        rhs = self.s.unit.definition(value) if self.forward.is_active(value) else None
         if not isinstance(rhs, Call):
             return isinstance(rhs, Item)
         function = rhs.func.value if isinstance(rhs.func, Const) else None
         return is_one(function, DERIVED) or isinstance(
             getattr(function, "callee", function), Callee)
 
-    def forward_active(self, target: Var, rhs: Rhs, origin: Origin) -> Sweep | None:
+    def definition(self, target: Var, rhs: Rhs, origin: Origin) -> Sweep | None:
         """Write a definition whose cotangent is wanted; return its reverse."""
         match rhs:
             case Call(Const(function), args) if is_namedtuple(function):
-                return self.forward_pack(target, rhs, args, positions(args), origin)
+                return self.display(target, rhs, args, positions(args), origin)
             case Call(Const(function)) if function is noted_value:
                 self.s.reject(
                     origin, f"`{target.name}` may have several values here, as an exception may "
@@ -124,30 +198,30 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
                 )
                 return None
             case Call(Const(function), _, fields) if function is record:
-                return self.forward_pack(
+                return self.display(
                     target, rhs, tuple(atom for _, atom in fields),
                     tuple(Const(name) for name, _ in fields), origin,
                 )
             case Call():
-                return self.forward_call(target, rhs, origin)
+                return self.calls.call(target, rhs, origin)
             case Item(obj, index):
-                return self.forward_item(target, obj, index, origin)
+                return self.item(target, obj, index, origin)
             case Attribute(obj, name):
-                return self.forward_attribute(target, obj, name, origin)
+                return self.attribute(target, obj, name, origin)
             case Pack("set"):
                 reject_set(self.s, origin)
                 return None
             case Pack(_, items, keys):
                 known = tuple(key for key in keys if key is not None)  # no ** is left by now
-                return self.forward_pack(target, rhs, items, known or positions(items), origin)
-        self.s.out.append(Let(target, substitute(rhs, self.env), origin))
+                return self.display(target, rhs, items, known or positions(items), origin)
+        self.s.out.append(Let(target, substitute(rhs, self.forward.env), origin))
         return None
 
-    def forward_item(self, target: Var, obj: Atom, index: Atom, origin: Origin) -> Sweep:
+    def item(self, target: Var, obj: Atom, index: Atom, origin: Origin) -> Sweep:
         """Write a subscript."""
         reject_opaque(self.s, obj, origin)
-        where = self.value(index)
-        read = Item(self.value(obj), where)
+        where = self.forward.value(index)
+        read = Item(self.forward.value(obj), where)
         self.s.unit.record(target, read, self.s.unit.type(target))
         self.s.out.append(Let(target, read, origin))
 
@@ -161,12 +235,12 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
 
     # -- displays ------------------------------------------------------------------------------
 
-    def forward_pack(
+    def display(
         self, target: Var, rhs: Pack | Call, items: tuple[Atom | Star, ...],
         keys: tuple[Atom, ...], origin: Origin,
     ) -> Sweep:
         """Write a display, or the making of a namedtuple, whose ``items`` have these ``keys``."""
-        new = substitute(rhs, self.env)
+        new = substitute(rhs, self.forward.env)
         self.s.unit.defs[target] = new
         self.s.out.append(Let(target, new, origin))
         if any(isinstance(item, Star) for item in items):
@@ -174,10 +248,10 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
                 origin, "* of a sequence of unknown length inside a display",
                 "concatenate lists with +", "star-arguments",
             )
-        entries = list(zip(map(self.value, keys), items, strict=True))
-        return lambda cotangents: self.sweep_pack(target, entries, cotangents, origin.reversed())
+        entries = list(zip(map(self.forward.value, keys), items, strict=True))
+        return lambda cotangents: self.sweep_display(target, entries, cotangents, origin.reversed())
 
-    def sweep_pack(
+    def sweep_display(
         self, target: Var, entries: list[tuple[Atom, Atom | Star]], cotangents: Cotangents,
         at: Origin,
     ) -> None:
@@ -186,7 +260,7 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
         if parts is not None:
             for key, item in entries:
                 part = parts.get(key.value) if isinstance(key, Const) else None
-                if part is not None and self.is_active(item):
+                if part is not None and self.forward.is_active(item):
                     cotangents.accumulate(item, part, at)
             if target not in cotangents.table:
                 return
@@ -194,26 +268,26 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
         if g is None:
             return
         for key, item in entries:
-            if self.is_active(item):
+            if self.forward.is_active(item):
                 cotangents.accumulate(item, cotangents.part_of(target, g, key, at), at)
 
     # -- attributes ----------------------------------------------------------------------------
 
-    def forward_attribute(self, target: Var, obj: Atom, name: str, origin: Origin) -> Sweep | None:
+    def attribute(self, target: Var, obj: Atom, name: str, origin: Origin) -> Sweep | None:
         """Write the reading of an attribute, by its rule if it has one."""
         if is_field(self.s.unit.type(obj), name):
-            return self.forward_field(target, obj, name, origin)
+            return self.field(target, obj, name, origin)
         rule = attribute_rule(self.s, target, obj, name, origin)
         if rule is not None:
             descriptor = Const(getattr(np.ndarray, name))
             read = Attribute(obj, name)
-            return self.follow(rule, descriptor, target, [obj], {}, origin, read)
-        self.s.out.append(Let(target, Attribute(self.value(obj), name), origin))
+            return self.calls.follow(rule, descriptor, target, [obj], {}, origin, read)
+        self.s.out.append(Let(target, Attribute(self.forward.value(obj), name), origin))
         return None
 
-    def forward_field(self, target: Var, obj: Atom, name: str, origin: Origin) -> Sweep:
+    def field(self, target: Var, obj: Atom, name: str, origin: Origin) -> Sweep:
         """Write the reading of what an instance holds."""
-        read = Attribute(self.value(obj), name)
+        read = Attribute(self.forward.value(obj), name)
         self.s.unit.record(target, read, self.s.unit.type(target))
         self.s.out.append(Let(target, read, origin))
 
@@ -229,23 +303,6 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
 def positions(items: tuple[Atom | Star, ...]) -> tuple[Atom, ...]:
     """Return the keys of the items of a sequence."""
     return tuple(Const(i) for i in range(len(items)))
-
-
-@dataclass(eq=False)
-class Reversed:
-    """The two halves of a reversed function, before they are put together.
-
-    ``value`` is the primal result; ``bars`` are the cotangents of the wanted inputs, None where
-    they are zero; ``owned`` holds the cotangents whose storage the sweep made. ``renamed`` tells
-    which primal values are other variables in the forward pass.
-    """
-
-    forward: list[Statement]
-    sweep: list[Statement]
-    value: Atom
-    bars: list[Atom | None]
-    owned: set[Atom]
-    renamed: dict[Var, Atom]
 
 
 def reverse(
@@ -270,28 +327,5 @@ def reverse(
     body = without_tables(s, body, varied)
     purity = Purity(s.unit.type, s.unit.definition)
     assume = s.unit.assume_equal_shapes and purity.has_no_effect(body)
-    reverser = Reverser(s, active, varied, pairs, split, params, assume, apart)
-    reverser.prepare_writes(body)
-    with reverser.forward_pass() as forward:
-        reverser.outs[0] = s.out
-        if assume:
-            reverser.expected.axes_of_one(params, origin)
-        sweeps = reverser.forward(body.statements)
-    cotangents = Cotangents(s)
-    cotangents.primal = reverser.env
-    at = origin.reversed()
-    with s.writing_to([]) as out:
-        if split:
-            reverser.keep_apart([v for st in body.statements for v in defined(st)], at)
-        if isinstance(output, Var) and output in active:
-            cotangents.accumulate(output, seed, at)
-        for sweep in reversed(sweeps):
-            sweep(cotangents)
-        bars = [cotangents.get(var, at) for var in inputs]
-    ends: list[Atom] = [bar for bar in bars if bar is not None]
-    reverser.read_restored(out, ends)
-    if split:
-        hoist_metadata(out, forward, set(top_level(forward)), s.unit.unsure)
-    return Reversed(
-        finish(forward), out, reverser.value(output), bars, cotangents.owned, reverser.env
-    )
+    reverser = Reverser(s, body, active, varied, params, pairs, split, apart, assume)
+    return reverser.halves([(output, seed)], inputs, origin)

@@ -1,4 +1,4 @@
-"""What a reverse loop reads of the loop it reverses: saved by the iterations, or computed anew."""
+"""What a sweep reads of the region that it reverses: saved by the region, or computed anew."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from dataclasses import field, replace
 from typing import TypeGuard
 
 from adcompiler.analyses.storage import written_operand
-from adcompiler.derive.reverse.base import rename
 from adcompiler.derive.reverse.cotangents import Cotangents
-from adcompiler.derive.reverse.pending_regions import PendingLoop, hoist_metadata, top_level
+from adcompiler.derive.reverse.expected_shapes import ExpectedShapes
+from adcompiler.derive.reverse.forward_pass import ForwardPass, rename
+from adcompiler.derive.reverse.pending_regions import (
+    PendingArms, PendingLoop, hoist_metadata, top_level,
+)
 from adcompiler.derive.reverse.recomputing import Recomputer
+from adcompiler.derive.reverse.rereading import Rereader
+from adcompiler.derive.reverse.restoring import Restoring
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, Atom, Attribute, Block, Call, Const, Item, Let, Origin, Rhs, Statement, Var, unstar,
 )
-from adcompiler.ir.visit import free_variables, walk, with_blocks
+from adcompiler.ir.visit import bound_inside, free_variables, walk, with_blocks
 from adcompiler.ops.queries import meaning
 from adcompiler.support.structs import dataclass
 
@@ -50,19 +55,60 @@ class ReverseLoop:
         return self.pending.stop is None and self.pending.condition is None
 
 
-class LoopSaver(Recomputer):
-    """Gives a reverse loop the values of the forward loop that it reads."""
+class Saver:
+    """Gives the sweep of a region the values of the region that it reads."""
 
-    def save_from_loop(self, loop: ReverseLoop) -> None:
+    def __init__(
+        self, forward: ForwardPass, restoring: Restoring, expected: ExpectedShapes,
+        rereader: Rereader,
+    ) -> None:
+        self.s = forward.s
+        self.forward = forward
+        self.restoring = restoring
+        self.rereader = rereader
+        self.expected = expected
+        self.recomputer = Recomputer(forward, restoring)
+
+    def read_restored(
+        self, region: int, out: list[Statement], yields: list[Atom], restored: dict[Var, Atom]
+    ) -> None:
+        """Let the sweep of a region read what it ``restored``, and views of that anew."""
+        with self.restoring.within(region) as table:
+            table.update(restored)
+            self.rereader.read_restored(out, yields)
+
+    def save_from_arm(
+        self, pending: PendingArms, k: int, out: list[Statement], yields: list[Atom],
+        restored: dict[Var, Atom],
+    ) -> None:
+        """Let an arm yield what its reverse reads of values made in it."""
+        self.read_restored(pending.regions[k], out, yields, restored)
+        arm = pending.arms[k]
+        made = {*top_level(arm), *bound_inside(pending.node)}
+        hoist_metadata(out, arm, made, self.s.unit.unsure)
+        self.recomputer.recompute_integers(out, yields, arm, made, pending.regions[k])
+        mapping: dict[Var, Atom] = {}
+        for var in free_variables(Block(tuple(out), tuple(yields))):
+            if var not in made:
+                continue
+            mapping[var] = saved = self.forward.copy_of(var)
+            pending.results.append(saved)
+            for other, row in enumerate(pending.yields):
+                row.append(var if other == k else pending.nothing)
+        rename(out, yields, mapping)
+
+    def save_from_loop(self, loop: ReverseLoop, restored: dict[Var, Atom]) -> None:
         """Let the loop collect what the reverse body reads of values made in its iterations."""
         pending, node = loop.pending, loop.pending.node
+        self.read_restored(pending.region, loop.out, loop.yields, restored)
         bound = {*node.params, *node.items}
         made = bound | set(top_level(pending.body))
         self.reread_shapes(loop, made)
         self.multiply_by_inverses(loop)
         hoist_metadata(loop.out, pending.body, made, self.s.unit.unsure)
         items = frozenset(node.items)
-        self.recompute_integers(loop.out, loop.yields, pending.body, made, pending.region, items)
+        self.recomputer.recompute_integers(
+            loop.out, loop.yields, pending.body, made, pending.region, items)
         mapping: dict[Var, Atom] = {}
         for var in free_variables(Block(tuple(loop.out), tuple(loop.yields))):
             if var not in made:
@@ -71,7 +117,7 @@ class LoopSaver(Recomputer):
             if isinstance(read, Attribute) and (found := self.shape_again(read)) is not None:
                 mapping[var] = self.before_loop(loop, found, "shape", self.s.unit.type(var))
                 continue
-            saved = self.copy_of(var)
+            saved = self.forward.copy_of(var)
             loop.items.append(saved)
             mapping[var] = saved
             call = Call(Const(reversed), (self.saved_values(loop, var),))

@@ -11,12 +11,10 @@ by region; values that share storage with those (views, tuples) are read anew fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from adcompiler.analyses.storage import is_mutable, part_type
 from adcompiler.derive.destructive import is_call_of, known_write
-from adcompiler.derive.reverse.base import Sweep
 from adcompiler.derive.reverse.cotangents import Cotangents
+from adcompiler.derive.reverse.forward_pass import ForwardPass, Sweep
 from adcompiler.derive.reverse.restoring import Restoring, copied, lead
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -28,38 +26,30 @@ from adcompiler.runtime import (
 from adcompiler.runtime.adjoints.shaping import laid_out_as, reshape_view
 
 
-class WriteReverser(Restoring):
+class WriteReverser:
     """Writes updates and their reverse."""
 
-    # -- what containers hold ------------------------------------------------------------------
-
-    def keep(self, variables: Iterable[Var], origin: Origin) -> None:
-        """Write copies, for the sweep, of values that are written into through a container.
-
-        What was read out of a container that is put back is not among them: it is read again.
-        """
-        for var in variables:
-            value = self.value(var)
-            if var in self.held and isinstance(value, Var):
-                kept = copied(self.s, value, var.name, origin)
-                self.home[kept] = self.region
-                self.kept[value] = kept
+    def __init__(self, forward: ForwardPass, restoring: Restoring) -> None:
+        self.s = forward.s
+        self.forward = forward
+        self.restoring = restoring
+        self.sharing = restoring.sharing
 
     # -- updates -------------------------------------------------------------------------------
 
-    def forward_update(self, target: Var, rhs: Rhs, origin: Origin) -> Sweep:
+    def update(self, target: Var, rhs: Rhs, origin: Origin) -> Sweep:
         """Write an update, and what it overwrites to be saved; return its reverse."""
         s = self.s
         rhs = known_write(s, rhs, origin)
-        new = substitute(rhs, self.env)
+        new = substitute(rhs, self.forward.env)
         old = self.overwritten(new, origin)
         s.unit.record(target, new, s.unit.type(target))
         s.out.append(Let(target, new, origin))
-        self.home[target] = self.region
+        self.forward.home[target] = self.forward.region
 
         def sweep(cotangents: Cotangents) -> None:
             at = origin.reversed()
-            if self.is_active(target) and cotangents.get(target, at) is not None:
+            if self.forward.is_active(target) and cotangents.get(target, at) is not None:
                 self.sweep_cotangents(target, rhs, new, old, cotangents, at)
             before = operands(new)[0 if isinstance(new, Update) else 1]
             if isinstance(before, Var):
@@ -81,7 +71,7 @@ class WriteReverser(Restoring):
             assert isinstance(new, Call)
             old = s.item(unstar(new.args[0]), Const(-1), origin, "old")
             if isinstance(old, Var):
-                self.stale[old] = False  # the list does not hold it any more
+                self.restoring.stale[old] = False  # the list does not hold it any more
             return old
         return None
 
@@ -125,9 +115,9 @@ class WriteReverser(Restoring):
         self, target: Var, before: Var, new: Rhs, old: Atom | None, at: Origin
     ) -> None:
         """Write the storage as it was before an update."""
-        s = self.s
-        after = self.rebuilt(target, at)
-        if self.split and old is not None and is_mutable(s.unit.type(old)) and not isinstance(
+        s, split = self.s, self.restoring.split
+        after = self.restoring.rebuilt(target, at)
+        if split and old is not None and is_mutable(s.unit.type(old)) and not isinstance(
             s.unit.type(before), t.Array
         ):
             old = copied(s, old, "old", at)  # the sweep writes into it, and may be run again
@@ -150,7 +140,7 @@ class WriteReverser(Restoring):
         if isinstance(s.unit.type(before), t.Array):
             s.unit.shapes[var] = s.unit.shape(before)
         s.out.append(Let(var, rhs, at))
-        self.restored[-1][before] = var
+        self.restoring.table[before] = var
 
     def sweep_cotangents(
         self, target: Var, rhs: Rhs, new: Rhs, old: Atom | None, cotangents: Cotangents,
@@ -181,17 +171,17 @@ class WriteReverser(Restoring):
     ) -> Atom | None:
         """Hand on the cotangent of what an update wrote; return that of what was before, if any."""
         s, obj, value = self.s, rhs.obj, rhs.value
-        steps = self.shadow_steps(new)
+        steps = new.steps
         if isinstance(s.unit.type(buffer), t.Array) and any(
             step.function is reshape_view for step in steps
         ):
             laid = s.let(
-                Call(Const(laid_out_as), (buffer, self.value(target))), s.unit.type(buffer),
+                Call(Const(laid_out_as), (buffer, self.forward.value(target))), s.unit.type(buffer),
                 self.s.bar(target), at, False,
             )
             s.unit.shapes[laid] = s.unit.shape(buffer)
             buffer = laid
-        if self.is_active(value):
+        if self.forward.is_active(value):
             part = lead(s, buffer, steps, at)
             if self.repeats(new) and not new.adds:
                 index = new.steps[-1].args[0]
@@ -204,9 +194,10 @@ class WriteReverser(Restoring):
                 part = copied(s, part, self.s.bar(value), at)
             known = isinstance(s.unit.type(part), (t.Array, t.Scalar))
             if known or isinstance(s.unit.type(value), (t.Array, t.Scalar)):
-                part = s.call(Const(project), [part, self.value(value)], {}, at, self.s.bar(value))
+                like = self.forward.value(value)
+                part = s.call(Const(project), [part, like], {}, at, s.bar(value))
             cotangents.accumulate(value, part, at)
-        if not self.is_active(obj):
+        if not self.forward.is_active(obj):
             return None
         if new.adds:
             return buffer
@@ -223,13 +214,13 @@ class WriteReverser(Restoring):
         obj = unstar(rhs.args[0])
         if is_call_of(append, rhs):
             value = unstar(rhs.args[1])
-            if self.is_active(value):
+            if self.forward.is_active(value):
                 last = self.s.item(buffer, Const(-1), at, self.s.bar(value))
                 cotangents.accumulate(value, last, at)
-            if not self.is_active(obj):
+            if not self.forward.is_active(obj):
                 return None
             return self.write_shadow(Call(Const(drop_last), (buffer,)), buffer, obj, at)
-        if not self.is_active(obj) or not is_call_of(drop_last, rhs):
+        if not self.forward.is_active(obj) or not is_call_of(drop_last, rhs):
             return None
         assert old is not None
         zero = self.zero_of(old, at)
@@ -271,10 +262,6 @@ class WriteReverser(Restoring):
         cotangents.table.pop(target, None)
         return buffer
 
-    def shadow_steps(self, new: Update) -> tuple[Step, ...]:
-        """Return the steps of an update for the cotangent: real parts stay where they are."""
-        return new.steps
-
     def repeats(self, new: Update) -> bool:
         """Say whether a store may name an element several times."""
         step, unit = new.steps[-1], self.s.unit
@@ -284,5 +271,3 @@ class WriteReverser(Restoring):
             return False
         type_ = unit.type(step.args[0])
         return not (isinstance(type_, t.Array) and type_.kind == "bool")
-
-    # -- metadata ------------------------------------------------------------------------------
