@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.purity import Purity
-from adcompiler.derive.forward.forwarder import Forwarder, Pushed, push
+from adcompiler.derive.forward.forwarder import Pushed, first_order, push
 from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
 from adcompiler.derive.forward.transposing import forward_only
 from adcompiler.derive.masking import masked
 from adcompiler.derive.pairs import Pushes, as_added
-from adcompiler.derive.taylor.forwarder import SeriesForwarder
+from adcompiler.derive.taylor.rules import SeriesRules
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, Atom, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Var,
@@ -60,8 +60,8 @@ def pushforward(
     body = Block((*typed.statements, *back), (typed.value,))
     duals = {var: dual_parameter(unit, var) for var in typed.inputs}
     pushes: Pushes = {}
-    writer = SeriesForwarder if series else Forwarder
-    pushed = push(s, body, duals, typed.value, pushes, writer=writer)
+    rules = SeriesRules if series else first_order
+    pushed = push(s, body, duals, typed.value, pushes, rules=rules)
     statements = [*typed.entry, *pushed.statements]
     with s.writing_to(statements):
         y_dot = finished_dot(s, pushed, origin)
@@ -250,8 +250,8 @@ def push_functions(unit: Unit, pushes: Pushes, series: bool = False) -> list[Fun
             for p, active in zip(params, one.active, strict=True) if active
         }
         (output,) = callee.body.yields
-        writer = SeriesForwarder if series else Forwarder
-        pushed = push(s, callee.body, duals, output, pushes, writer=writer)
+        rules = SeriesRules if series else first_order
+        pushed = push(s, callee.body, duals, output, pushes, rules=rules)
         statements = list(pushed.statements)
         with s.writing_to(statements):
             y_dot = pushed.dot or Tangents(s).zero_of(pushed.value, callee.origin)

@@ -7,22 +7,24 @@ into its shadow.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from adcompiler.analyses.activity import active_variables, varied_variables
 from adcompiler.analyses.invariance import cancelled_shifts
 from adcompiler.analyses.storage import written_operand
 from adcompiler.analyses.versions import Versions
-from adcompiler.derive.attributes import attribute_rule, is_field
+from adcompiler.derive.attributes import attribute_rule, called_function, is_field
 from adcompiler.derive.destructive import is_call_of, known_write
 from adcompiler.derive.disguises import refuse_disguises, refuse_memos
-from adcompiler.derive.forward.calls import ForwardCalls, laid_out
+from adcompiler.derive.forward.rules import Follows, TangentRules, laid_out
 from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
-from adcompiler.derive.pairs import Pushes
+from adcompiler.derive.pairs import Push, Pushes
 from adcompiler.derive.region_checks import check_context, check_exceptions
+from adcompiler.derive.reverse.calls import is_implied
 from adcompiler.derive.reverse.checks import (
     check_unseen, refuse_detached_writes, reject_instances, reject_opaque, reject_set,
+    report_call_without_rule,
 )
 from adcompiler.derive.tables import without_tables
 from adcompiler.ir import types as t
@@ -31,17 +33,34 @@ from adcompiler.ir.nodes import (
     Star, Statement, Try, Update, Var, With, substitute, unstar,
 )
 from adcompiler.ir.visit import substitute_statement, with_head
-from adcompiler.ops.registry import hashable
+from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import append, noted_value, record
 from adcompiler.runtime.adjoints.shaping import reshape_view
 from adcompiler.specialise.calls.libraries import is_namedtuple
 from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.specialise.folds.table import class_of
 from adcompiler.specialise.objects import NAMESPACE, make_record
 from adcompiler.support.structs import dataclass
+from adcompiler.typed.callee import Callee
 
 
-class Forwarder(ForwardCalls):
-    """Writes the pushforward of one typed function."""
+class Forwarder:
+    """Writes the pushforward of one typed function.
+
+    ``varied`` are the variables that depend on the inputs, ``pushes`` the functions called by name.
+    With ``apart`` the tangents of these come from calls of their own.
+    """
+
+    def __init__(
+        self, s: Specialiser, tangents: Tangents, varied: frozenset[Var], pushes: Pushes,
+        rules: Follows, apart: bool = False,
+    ) -> None:
+        self.s = s
+        self.tangents = tangents
+        self.varied = varied
+        self.pushes = pushes
+        self.rules = rules
+        self.apart = apart
 
     def block(self, statements: Iterable[Statement]) -> None:
         """Write statements, each followed by its tangent."""
@@ -58,7 +77,7 @@ class Forwarder(ForwardCalls):
                     self.active(target, rhs, origin)
                 else:
                     self.s.unit.shapes.pop(target, None)
-                    self.plain(target, rhs, origin)
+                    self.tangents.plain(target, rhs, origin)
                     check_unseen(self.s, self.varied, rhs, origin, target)
             case If():
                 self.branch(statement)
@@ -75,7 +94,7 @@ class Forwarder(ForwardCalls):
         """Write a definition, and its tangent."""
         match rhs:
             case Call(Const(function), args) if hashable(function) and is_namedtuple(function):
-                self.plain(target, rhs, origin)
+                self.tangents.plain(target, rhs, origin)
                 self.display(target, Pack("tuple", args), origin)
             case Call(Const(function)) if function is noted_value:
                 self.s.reject(
@@ -84,7 +103,7 @@ class Forwarder(ForwardCalls):
                     "assign it in the handler, or in front of the `try`", "try",
                 )
             case Call(Const(function), _, fields) if function is record:
-                self.plain(target, rhs, origin)
+                self.tangents.plain(target, rhs, origin)
                 made = make_record(self.s, NAMESPACE, {
                     name: self.part(atom, origin) for name, atom in fields if name is not None
                 }, dot(target), origin)
@@ -93,7 +112,7 @@ class Forwarder(ForwardCalls):
                 self.call(target, rhs, origin)
             case Item(obj, index):
                 reject_opaque(self.s, obj, origin)
-                self.plain(target, rhs, origin)
+                self.tangents.plain(target, rhs, origin)
                 d = self.tangents.get(obj)
                 if d is not None:
                     read = self.s.item(d, self.tangents.value(index), origin, dot(target))
@@ -103,10 +122,10 @@ class Forwarder(ForwardCalls):
             case Pack("set"):
                 reject_set(self.s, origin)
             case Pack():
-                self.plain(target, rhs, origin)
+                self.tangents.plain(target, rhs, origin)
                 self.display(target, rhs, origin)
             case _:
-                self.plain(target, rhs, origin)
+                self.tangents.plain(target, rhs, origin)
 
     def enter(self, target: Var, d: Atom, origin: Origin) -> None:
         """Enter a tangent that has the structure and shape of its value."""
@@ -140,16 +159,71 @@ class Forwarder(ForwardCalls):
     ) -> None:
         """Write the reading of an attribute: of a field, or by its rule."""
         if is_field(self.s.unit.type(obj), name):
-            self.plain(target, rhs, origin)
+            self.tangents.plain(target, rhs, origin)
             d = self.tangents.get(obj)
             if d is not None:
                 self.enter(target, self.s.attribute(d, name, origin, dot(target)), origin)
             return
         rule = attribute_rule(self.s, target, obj, name, origin)
         if rule is not None:
-            self.follow(rule, rhs, target, [obj], {}, origin)
+            self.rules.follow(rule, rhs, target, [obj], {}, origin)
         else:
-            self.plain(target, rhs, origin)
+            self.tangents.plain(target, rhs, origin)
+
+    # -- calls ---------------------------------------------------------------------------------
+
+    def call(self, target: Var, rhs: Call, origin: Origin) -> None:
+        """Write a call and its tangent; report a missing rule."""
+        s, table = self.s, self.tangents
+        if is_implied(rhs):
+            s.reject(
+                origin, "the tangent of this solution is not known in forward mode",
+                "use grad or vjp", "missing-rule",
+            )
+            return
+        function, args = called_function(s, rhs)
+        if isinstance(function, Callee):
+            self.callee(target, function, args, origin)
+            return
+        reject_instances(s, table.active, rhs, origin)
+        kwargs = {key: value for key, value in rhs.kwargs if key is not None}
+        classes = tuple(class_of(s.unit, a) for a in args if not isinstance(a, Star))
+        rule = None if function is None else REGISTRY.find(function, classes)
+        if rule is not None:
+            self.rules.follow(rule, rhs, target, args, kwargs, origin)
+            return
+        table.plain(target, rhs, origin)
+        report_call_without_rule(s, target, rhs, function, args, table.active, origin)
+
+    def callee(
+        self, target: Var, callee: Callee, args: Sequence[Atom | Star], origin: Origin
+    ) -> None:
+        """Write the call of a pushforward, which returns the value and its tangent."""
+        s, table = self.s, self.tangents
+        mask = tuple(table.get(unstar(arg)) is not None for arg in args)
+        push = self.pushes.get((callee, mask))
+        if push is None:
+            push = self.pushes[callee, mask] = Push(callee, mask)
+        duals = [table.full(unstar(arg), origin) for arg, on in zip(args, mask, strict=True) if on]
+        type_ = s.unit.type(target)
+        along = tangent_type(type_)
+        primals = tuple(map(table.argument, args))
+        call = Call(Const(push.linearized), primals) if self.apart else Call(
+            Const(push.pushforward), (*primals, *duals)
+        )
+        second = t.UNKNOWN if self.apart else along
+        both = s.let(call, t.Tuple((type_, second)), f"{callee.name}_pair", origin)
+        s.unit.naming.opened[both] = 2
+        table.plain(target, Item(both, Const(0)), origin)
+        new: Rhs = Item(both, Const(1))
+        if self.apart:
+            saved = s.let(new, t.UNKNOWN, f"{callee.name}_residuals", origin, False)
+            new = Call(Const(push.tangent), (saved, *duals))
+        d = s.let(new, along, dot(target), origin, target.temporary)
+        table.put(target, d, origin, True)
+        table.taken.add(d)
+        if target in s.unit.naming.opened:  # it returns what it writes into too
+            s.unit.naming.opened[table.table[target]] = s.unit.naming.opened[target]
 
     # -- writes --------------------------------------------------------------------------------
 
@@ -157,7 +231,7 @@ class Forwarder(ForwardCalls):
         """Write a store, and the same store into the shadow."""
         table = self.tangents
         if not table.is_active(target):
-            self.plain(target, rhs, origin)
+            self.tangents.plain(target, rhs, origin)
             return
         rhs = known_write(self.s, rhs, origin)
         if isinstance(rhs, Update):
@@ -167,7 +241,7 @@ class Forwarder(ForwardCalls):
             obj, value = unstar(rhs.args[0]), unstar(rhs.args[-1])
         before = self.shadow(obj, origin)
         d = self.stored(obj, rhs, value, origin)
-        self.plain(target, rhs, origin)
+        self.tangents.plain(target, rhs, origin)
         if d is None:
             table.table[target] = before
             return
@@ -303,15 +377,24 @@ class Pushed:
     dot: Atom | None
 
 
+RulesOf = Callable[[Specialiser, Tangents, Pushes], Follows]
+"""Makes what follows rules, of the tangents of a function and the functions called by name."""
+
+
+def first_order(s: Specialiser, tangents: Tangents, pushes: Pushes) -> Follows:
+    """Return what follows rules in a pushforward."""
+    return TangentRules(s, tangents)
+
+
 def push(
     s: Specialiser, body: Block, inputs: dict[Var, Var], output: Atom, pushes: Pushes,
-    apart: bool = False, writer: type[Forwarder] = Forwarder,
+    apart: bool = False, rules: RulesOf = first_order,
 ) -> Pushed:
     """Push tangents forward through the typed statements of ``body``.
 
     ``inputs`` maps what is differentiated with respect to, to the tangents; ``output`` is what the
     tangent is wanted of. With ``apart``, functions called by name give their value first, and their
-    tangent when called for it. ``writer`` is the class that writes them.
+    tangent when called for it. ``rules`` make what follows rules.
     """
     detached = frozenset(s.unit.writes.detached)
     constant = detached | cancelled_shifts(body, output, s.unit.type)
@@ -325,7 +408,7 @@ def push(
     tangents = Tangents(s, active, Versions(body))
     tangents.table.update((var, inputs[var]) for var in free if var in active)
     tangents.taken |= set(inputs.values())
-    forwarder = writer(s, tangents, varied, pushes, apart)
+    forwarder = Forwarder(s, tangents, varied, pushes, rules(s, tangents, pushes), apart)
     with s.writing_to([]) as out:
         forwarder.block(body.statements)
     return Pushed(out, tangents.value(output), tangents.get(output))

@@ -15,7 +15,9 @@ from adcompiler.analyses.storage import Sharing, is_mutable
 from adcompiler.analyses.versions import Versions
 from adcompiler.derive.reverse.cotangents import cotangent_type, is_none, is_zero
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, UNDEF, Atom, Block, Call, Const, Origin, Star, Var
+from adcompiler.ir.nodes import (
+    NONE, UNDEF, Atom, Block, Call, Const, Let, Origin, Rhs, Star, Var, substitute,
+)
 from adcompiler.runtime import as_tangent, own, zeros_like
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.evaluator import Specialiser
@@ -148,6 +150,12 @@ class Tangents:
         if isinstance(wanted, t.Array):
             unit.shapes[new] = unit.shape(value)
         return new
+
+    def plain(self, target: Var, rhs: Rhs, origin: Origin) -> None:
+        """Write a definition as it is."""
+        new = substitute(rhs, self.env)
+        self.s.unit.record(target, new, self.s.unit.type(target))
+        self.s.out.append(Let(target, new, origin))
 
     # -- shadows -------------------------------------------------------------------------------
 

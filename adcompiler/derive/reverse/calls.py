@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-
 from adcompiler.derive.attributes import called_function
 from adcompiler.derive.layouts import as_called
 from adcompiler.derive.pairs import Pair, Pairs
-from adcompiler.derive.reverse.checks import (
-    fills_buffer, reject_instances, report_at, report_missing,
-)
+from adcompiler.derive.reverse.checks import reject_instances, report_call_without_rule
 from adcompiler.derive.reverse.cotangents import Cotangents, cotangent_type
 from adcompiler.derive.reverse.expected_shapes import ExpectedShapes
 from adcompiler.derive.reverse.forward_pass import ForwardPass, Sweep
@@ -24,9 +21,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime.adjoints.kinks import STAND_INS
 from adcompiler.runtime.functionals import halves, implied, symmetric
-from adcompiler.specialise.calls.missing import may_fill
 from adcompiler.specialise.folds.table import class_of
-from adcompiler.specialise.unknowns import called
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.extents import Shape
@@ -61,15 +56,8 @@ class CallReverser:
         if rule is not None and rule.reverses:
             return self.follow(rule, func, target, args, kwargs, origin, rhs)
         self.s.out.append(Let(target, substitute(rhs, self.forward.env), origin))
-        if function is None or REGISTRY.inactive(function) is None:
-            shown = getattr(function, "__name__", None) or target.name
-            known = {k: v.value for k, v in kwargs.items() if isinstance(v, Const)}
-            operands = (func, *map(unstar, args), *kwargs.values())
-            if fills_buffer(self.forward.active, rhs):
-                shown = called(origin) if function is None else shown
-                report_at(self.s, may_fill(origin, shown, function), origin, target)
-                return None
-            report_missing(self.s, target, operands, f"{shown}()", function, args, known, origin)
+        active = self.forward.active
+        report_call_without_rule(self.s, target, rhs, function, args, active, origin)
         return None
 
     # -- rules ---------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
@@ -13,7 +13,9 @@ from adcompiler.derive.rules import is_foreign
 from adcompiler.errors import Finding
 from adcompiler.frontend.sources.places import is_users
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Do, Let, Origin, Rhs, Var, unstar
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Call, Const, Do, Let, Origin, Rhs, Star, Var, unstar,
+)
 from adcompiler.ir.visit import walk
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import note_value, noted_value, own, store_global, told
@@ -21,12 +23,12 @@ from adcompiler.runtime.records import is_opaque_class, is_record_class
 from adcompiler.runtime.unknown_calls import call_on_copies
 from adcompiler.specialise.calls.constructors import assigning_line
 from adcompiler.specialise.calls.libraries import is_standard
-from adcompiler.specialise.calls.missing import may_write, missing_rule
+from adcompiler.specialise.calls.missing import may_fill, may_write, missing_rule
 from adcompiler.specialise.calls.sparse_matrices import refuse_whole
 from adcompiler.specialise.calls.telling import may_keep_told
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.unknowns import (
-    may_keep, missing_of_unknown, with_rule_for_caller,
+    called, may_keep, missing_of_unknown, with_rule_for_caller,
 )
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.callee import Callee
@@ -64,6 +66,24 @@ def report_missing(
     else:
         found = missing_rule(origin, shown, function, len(args), keywords, obstacle)
     report_at(s, found, origin, target)
+
+
+def report_call_without_rule(
+    s: Specialiser, target: Var, rhs: Call, function: Callable[..., Any] | None,
+    args: Sequence[Atom | Star], active: Collection[Var], origin: Origin,
+) -> None:
+    """Report a call through which a derivative would have to go, unless it is known to be zero."""
+    if function is not None and REGISTRY.inactive(function) is not None:
+        return
+    if fills_buffer(active, rhs):
+        shown = called(origin) if function is None else getattr(function, "__name__", target.name)
+        report_at(s, may_fill(origin, shown, function), origin, target)
+        return
+    named = {key: value for key, value in rhs.kwargs if key is not None}
+    known = {key: value.value for key, value in named.items() if isinstance(value, Const)}
+    shown = f"{getattr(function, '__name__', None) or target.name}()"
+    operands = (rhs.func, *map(unstar, args), *named.values())
+    report_missing(s, target, operands, shown, function, args, known, origin)
 
 
 def report_at(s: Specialiser, found: Finding, origin: Origin, target: Var | None = None) -> None:

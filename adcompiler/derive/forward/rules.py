@@ -1,94 +1,48 @@
-"""Calls and their tangents: by a rule, or of a function that has a pushforward of its own."""
+"""Calls and attributes that have a rule, and their tangents."""
 
 from __future__ import annotations
 
 import operator
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
-from adcompiler.derive.attributes import called_function
-from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
+from adcompiler.derive.forward.tangents import Tangents, dot
 from adcompiler.derive.forward.transposing import form_only, placed, transposed
 from adcompiler.derive.layouts import as_called
-from adcompiler.derive.pairs import Push, Pushes
 from adcompiler.derive.refusals import place_of
-from adcompiler.derive.reverse.calls import is_implied, plain_function
-from adcompiler.derive.reverse.checks import reject_instances, report_missing
+from adcompiler.derive.reverse.calls import plain_function
 from adcompiler.derive.rules import (
     Applied, apply_forward, apply_rule, once, partial_value, scaled,
 )
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Attribute, Call, Const, Do, Item, Let, Origin, Rhs, Star, Statement, Var,
-    substitute, unstar,
+    NONE, Atom, Attribute, Call, Const, Do, Origin, Star, Var,
+    unstar,
 )
 from adcompiler.ops.queries import numeric_method
-from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime.adjoints.shaping import laid_out_as, reshape_view
 from adcompiler.runtime.checking import check_tangent
 from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.specialise.folds.table import class_of
 from adcompiler.support.signatures import signature as signature_of
-from adcompiler.typed.callee import Callee
 
 
-class ForwardCalls(ABC):
-    """Writes active calls, each followed by its tangent.
+class Follows(Protocol):
+    """Writes what has a rule."""
 
-    ``varied`` are the variables that depend on the inputs, ``pushes`` the functions called by name.
-    With ``apart`` the tangents of these come from calls of their own.
-    """
-
-    def __init__(
-        self, s: Specialiser, tangents: Tangents, varied: frozenset[Var], pushes: Pushes,
-        apart: bool = False,
+    def follow(
+        self, rule: Rule, rhs: Call | Attribute, target: Var, args: Sequence[Atom | Star],
+        kwargs: Mapping[str, Atom], origin: Origin,
     ) -> None:
-        self.apart = apart
+        """Write a call or attribute by its rule, and the tangent of its value."""
+
+
+class TangentRules:
+    """Writes what has a rule, followed by its tangent."""
+
+    def __init__(self, s: Specialiser, tangents: Tangents) -> None:
         self.s = s
         self.tangents = tangents
-        self.varied = varied
-        self.pushes = pushes
-
-    @abstractmethod
-    def block(self, statements: Iterable[Statement]) -> None:
-        """Write statements, each followed by its tangent."""
-
-    def call(self, target: Var, rhs: Call, origin: Origin) -> None:
-        """Write a call and its tangent; report a missing rule."""
-        s, table = self.s, self.tangents
-        if is_implied(rhs):
-            s.reject(
-                origin, "the tangent of this solution is not known in forward mode",
-                "use grad or vjp", "missing-rule",
-            )
-            return
-        function, args = called_function(s, rhs)
-        if isinstance(function, Callee):
-            self.callee(target, function, args, origin)
-            return
-        reject_instances(s, table.active, rhs, origin)
-        kwargs = {key: value for key, value in rhs.kwargs if key is not None}
-        classes = tuple(class_of(s.unit, a) for a in args if not isinstance(a, Star))
-        rule = None if function is None else REGISTRY.find(function, classes)
-        if rule is not None:
-            self.follow(rule, rhs, target, args, kwargs, origin)
-            return
-        self.plain(target, rhs, origin)
-        if function is None or REGISTRY.inactive(function) is None:
-            shown = getattr(function, "__name__", None) or target.name
-            known = {k: v.value for k, v in kwargs.items() if isinstance(v, Const)}
-            operands = (rhs.func, *map(unstar, args), *kwargs.values())
-            report_missing(s, target, operands, f"{shown}()", function, args, known, origin)
-
-    def plain(self, target: Var, rhs: Any, origin: Origin) -> None:
-        """Write a definition as it is."""
-        new = substitute(rhs, self.tangents.env)
-        self.s.unit.record(target, new, self.s.unit.type(target))
-        self.s.out.append(Let(target, new, origin))
-
-    # -- rules ---------------------------------------------------------------------------------
 
     def follow(
         self, rule: Rule, rhs: Call | Attribute, target: Var, args: Sequence[Atom | Star],
@@ -115,7 +69,7 @@ class ForwardCalls(ABC):
             tangent(atom) for atom in named.values()
         ):
             s.unit.relied.rules_used[rule] = None
-            self.plain(target, rhs, origin)
+            self.tangents.plain(target, rhs, origin)
             self.put_new(target, lambda: self.applied_to_tangents(
                 target, rule, rhs, places, values, duals, named, origin), origin)
             return
@@ -244,45 +198,6 @@ class ForwardCalls(ABC):
         if found is not None:
             self.note_result(target, rule, rhs, found[0], origin)
             self.put_new(target, lambda: found[1], origin, False)
-
-    # -- functions with a pushforward of their own ---------------------------------------------
-
-    def callee(
-        self, target: Var, callee: Callee, args: Sequence[Atom | Star], origin: Origin
-    ) -> None:
-        """Write the call of a pushforward, which returns the value and its tangent."""
-        s, table = self.s, self.tangents
-        mask = tuple(table.get(unstar(arg)) is not None for arg in args)
-        push = self.pushes.get((callee, mask))
-        if push is None:
-            push = self.pushes[callee, mask] = Push(callee, mask)
-        duals = [table.full(unstar(arg), origin) for arg, on in zip(args, mask, strict=True) if on]
-        type_ = s.unit.type(target)
-        along = tangent_type(type_)
-        primals = tuple(map(table.argument, args))
-        call = Call(Const(push.linearized), primals) if self.apart else Call(
-            Const(push.pushforward), (*primals, *duals)
-        )
-        second = t.UNKNOWN if self.apart else along
-        both = s.let(call, t.Tuple((type_, second)), f"{callee.name}_pair", origin)
-        s.unit.naming.opened[both] = 2
-        self.plain(target, Item(both, Const(0)), origin)
-        new: Rhs = Item(both, Const(1))
-        if self.apart:
-            saved = s.let(new, t.UNKNOWN, f"{callee.name}_residuals", origin, False)
-            new = Call(Const(push.tangent), (saved, *duals))
-        d = s.let(new, along, dot(target), origin, target.temporary)
-        table.put(target, d, origin, True)
-        table.taken.add(d)
-        self.keep_parts(target, both)
-
-    def keep_parts(self, target: Var, both: Var) -> None:
-        """Note how many values a function returns that writes into its arguments."""
-        unit = self.s.unit
-        if target in unit.naming.opened and target in self.tangents.table:
-            d = self.tangents.table[target]
-            unit.naming.opened[d] = unit.naming.opened[target]
-
 
 def laid_out(s: Specialiser, d: Atom, value: Atom, origin: Origin) -> Atom:
     """Write a tangent with the layout in memory of its primal value, so that views are views."""

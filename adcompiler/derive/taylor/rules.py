@@ -21,10 +21,11 @@ from adcompiler.analyses.activity import (
     TypeOf, active_variables, differentiable_operands, varied_variables,
 )
 from adcompiler.analyses.versions import Versions
-from adcompiler.derive.forward.calls import linear_places
 from adcompiler.derive.forward.forwarder import Forwarder
+from adcompiler.derive.forward.rules import TangentRules, linear_places
 from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
 from adcompiler.derive.forward.transposing import form_only, sources_of
+from adcompiler.derive.pairs import Pushes
 from adcompiler.derive.refusals import users
 from adcompiler.derive.reverse.calls import plain_function
 from adcompiler.derive.rules import is_complex
@@ -51,13 +52,21 @@ DEPTH = 4
 """How many differential equations may be followed inside of one another."""
 
 
-class SeriesForwarder(Forwarder):
-    """Writes the coefficients of one typed function, as a pushforward for every order.
+class SeriesRules:
+    """Writes what has a rule, and the coefficients of its value.
 
-    ``inside`` are the functions whose differential equations are being followed.
+    ``pushes`` are the functions called by name, ``inside`` those whose differential equations are
+    being followed.
     """
 
-    inside: tuple[Any, ...] = ()
+    def __init__(
+        self, s: Specialiser, tangents: Tangents, pushes: Pushes, inside: tuple[Any, ...] = ()
+    ) -> None:
+        self.s = s
+        self.tangents = tangents
+        self.pushes = pushes
+        self.inside = inside
+        self.first = TangentRules(s, tangents)
 
     # -- rules ---------------------------------------------------------------------------------
 
@@ -78,7 +87,7 @@ class SeriesForwarder(Forwarder):
             constant = not any(self.dual_of(atom, origin) for atom in kwargs.values())
             plain = rule.forward is None and constant
             if plain and any(set(varying) <= set(group) for group in places):
-                super().follow(rule, rhs, target, args, kwargs, origin)
+                self.first.follow(rule, rhs, target, args, kwargs, origin)
             elif plain and self.is_multilinear(rule, args, varying, bool(places)):
                 self.multilinear(rule, rhs, target, args, varying, named, origin)
             else:
@@ -143,7 +152,7 @@ class SeriesForwarder(Forwarder):
         function, args = found
         self.s.unit.relied.rules_used[rule] = None
         self.s.unit.derivatives.steep |= is_steep(rule, atoms)
-        self.plain(target, rhs, origin)
+        self.tangents.plain(target, rhs, origin)
         given = [self.packed(a, origin) if isinstance(a, tuple) else a for a in args]
         given = [target if a is RESULT else a for a in given]
         self.enter_series(target, function, given, origin)
@@ -196,7 +205,7 @@ class SeriesForwarder(Forwarder):
             found = plain_function(rhs.func, rule)
             function = found if isinstance(found, Const) else function
         s.unit.relied.rules_used[rule] = None
-        self.plain(target, rhs, origin)
+        self.tangents.plain(target, rhs, origin)
         packed = self.packed(tuple(table.value(unstar(arg)) for arg in args), origin)
         duals = [d for i in varying if (d := self.dual_of(unstar(args[i]), origin)) is not None]
         given = [function, Const(tuple(varying)), packed, *duals]
@@ -220,7 +229,7 @@ class SeriesForwarder(Forwarder):
         table.table.update(speeds)
         table.table.update((v, speeds[a]) for a in moving if isinstance(v := table.value(a), Var))
         with s.writing_to([]) as out:
-            super().follow(rule, rhs, target, args, kwargs, origin)
+            self.first.follow(rule, rhs, target, args, kwargs, origin)
         slope = table.table.get(target)
         table.table.clear()
         table.table.update(kept)
@@ -248,10 +257,10 @@ class SeriesForwarder(Forwarder):
             dy = self.iterated(function, body, series, result, origin)
         else:
             inner = self.propagated(function, body, series)
-            slope = inner.tangents.value(slope)
-            if isinstance(result, Var) and inner.tangents.value(result) is not result:
-                table.env[target] = inner.tangents.value(result)
-            rate = inner.tangents.full(body.yields[0], origin)
+            slope = inner.value(slope)
+            if isinstance(result, Var) and inner.value(result) is not result:
+                table.env[target] = inner.value(result)
+            rate = inner.full(body.yields[0], origin)
             dy = self.integral(slope, rate, origin)
         table.put(target, dy, origin, True)
         table.taken.add(dy)
@@ -311,8 +320,8 @@ class SeriesForwarder(Forwarder):
         body = again(s, body, result)
         with s.writing_to([]) as out:
             inner = self.propagated(function, body, {**series, result: param})
-            slope = inner.tangents.value(body.yields[0])
-            rate = inner.tangents.full(body.yields[0], origin)
+            slope = inner.value(body.yields[0])
+            rate = inner.full(body.yields[0], origin)
             following = self.integral(slope, rate, origin)
         s.out.append(Loop(
             (i,), (rounds,), None, (param,), (start,), Block(tuple(out), (following,)), (last,),
@@ -322,7 +331,7 @@ class SeriesForwarder(Forwarder):
 
     def propagated(
         self, function: Callable[..., Any], body: Block, series: Mapping[Var, Atom]
-    ) -> SeriesForwarder:
+    ) -> Tangents:
         """Write the coefficients of what a body computes from values with the given ones."""
         s = self.s
         detached = frozenset(s.unit.writes.detached)
@@ -332,12 +341,10 @@ class SeriesForwarder(Forwarder):
         tangents = Tangents(s, active, Versions(body))
         tangents.table.update((var, d) for var, d in series.items() if var in active)
         tangents.taken |= set(series.values())
-        inner = SeriesForwarder(
-            s, tangents, self.varied_in(body, set(series)), self.pushes, self.apart
-        )
-        inner.inside = (*self.inside, function)
-        inner.block(body.statements)
-        return inner
+        rules = SeriesRules(s, tangents, self.pushes, (*self.inside, function))
+        varied = self.varied_in(body, set(series))
+        Forwarder(s, tangents, varied, self.pushes, rules).block(body.statements)
+        return tangents
 
     def integral(self, slope: Atom, rate: Atom, origin: Origin) -> Var:
         """Write the coefficients of what has the derivative ``slope``, of coefficients ``rate``."""
@@ -378,9 +385,6 @@ def carried(rhs: Rhs, type_of: TypeOf) -> tuple[Atom, ...]:
     """Return the operands whose derivatives ``rhs`` may pass on: not those that give a form."""
     sources = sources_of(rhs)
     return tuple(a for a in differentiable_operands(rhs, type_of) if a in sources)
-
-
-__all__ = ["SeriesForwarder"]
 
 
 def of_kind(zero: Atom, type_: t.Type) -> Atom:
