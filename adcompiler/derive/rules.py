@@ -342,8 +342,8 @@ class Storage:
                 result = write()
         finally:
             s.heap = None
-        s.out += [*self.heap.prologue, *out]
-        self.heap.prologue.clear()
+        s.out += [*self.heap.outside.prologue, *out]
+        self.heap.outside.prologue.clear()
         return result
 
 

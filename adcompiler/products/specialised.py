@@ -108,7 +108,7 @@ def specialise(
     """
     s = Specialiser(unit)
     heap = s.heap = Heap(s)
-    heap.live, heap.to_copy = live_variables(function), frozenset(outside)
+    heap.live, heap.outside.to_copy = live_variables(function), frozenset(outside)
     params: list[Var] = []
     env: dict[Var, Atom] = {}
     for param, type_ in zip(function.params, types, strict=True):
@@ -134,23 +134,23 @@ def specialise(
     unit.calls.active.pop()
     checked_stores(s)
     there = [*whole, *separated.held]
-    in_place_of = {var: copy for var, (copy, _) in {**copies, **heap.working}.items()}
+    in_place_of = {var: copy for var, (copy, _) in {**copies, **heap.outside.working}.items()}
     with s.writing_to(out):
-        heap.bring_all_up_to_date([*there, *in_place_of.values()], function.origin)
+        heap.outside.bring_all_up_to_date([*there, *in_place_of.values()], function.origin)
     refuse_new_attributes(s, separated, function.origin)
     value = UNDEF if yields is None else yields[0]
-    finals = heap.written(there, in_place_of)
+    finals = heap.outside.written(there, in_place_of)
     changed = {var for var, _ in finals}
     alone = [var for var in there if var not in {params[later] for later, _ in same}]
     check = kept_apart(s, heap, params, alone, changed, function.origin)
     refuse_results(s, (value, *(final for _, final in finals)), function.origin)
-    statements = rebound(s, [*heap.prologue, *check, *out], (value,))
+    statements = rebound(s, [*heap.outside.prologue, *check, *out], (value,))
     find_layouts_read(s, Block((*separated.entry, *statements), (value, *dict(finals).values())))
     checked_callees(unit)
     body = checked_body(unit, Block(statements, (value,)), changed)
     return Typed(
         function, params, body.statements, value, function.origin, inputs, separated.entry,
-        written_of(heap, finals, {**copies, **heap.working}),
+        written_of(heap, finals, {**copies, **heap.outside.working}),
         lost_effects(s, heap, there, in_place_of, function.origin),
         kept_by_caller(unit, heap, there, changed),
     )
@@ -169,7 +169,7 @@ def written_of(
 ) -> list[Written]:
     """Return what is given back: what has become of variables, with what was copied for that."""
     return [
-        Written(var, final, copies[var][1] if var in copies else None, heap.place_of(var))
+        Written(var, final, copies[var][1] if var in copies else None, heap.outside.place_of(var))
         for var, final in finals
     ]
 

@@ -107,7 +107,7 @@ class Access:
             if var is None:
                 var = self.unit.relied.captured[name] = Var(name)
                 self.unit.set_type(var, type_, True)
-            return var if self.s.heap is None else self.s.heap.working_copy(
+            return var if self.s.heap is None else self.s.heap.outside.working_copy(
                 ("captured", name), var, origin)
         if where == "cell":
             owner = self.unit.relied.static(scope.function, scope.path)
@@ -115,7 +115,7 @@ class Access:
             read = Call(Const(cell_value), (owner, Const(index)))
             if self.s.heap is not None and is_mutable(type_):
                 cell = (scope.function.__closure__ or ())[index]
-                return self.s.heap.cell_value(cell, read, type_, name, origin)
+                return self.s.heap.outside.cell_value(cell, read, type_, name, origin)
             return self.s.let(read, type_, name, origin, False)
         module = scope.module
         held = self.s.heap if is_mutable(type_) else None
@@ -124,17 +124,17 @@ class Access:
         if not module:
             owner = self.unit.relied.static(scope.function, scope.path)
             if held is not None:
-                var = held.value_of_names(
+                var = held.outside.value_of_names(
                     owner, scope.function.__globals__, name, type_, origin)
             else:
                 names = self.s.let(Attribute(owner, "__globals__"), t.UNKNOWN, "names", origin)
                 var = self.s.let(Item(names, Const(name)), type_, name, origin)
         elif held is not None:
-            var = held.global_value(Global(module, name), type_, name, origin)
+            var = held.outside.global_value(Global(module, name), type_, name, origin)
         else:
             var = self.s.let(Global(module, name), type_, name, origin)
         originals = {} if self.s.heap is None else {
-            copy: original for original, (copy, _) in self.s.heap.working.items()}
+            copy: original for original, (copy, _) in self.s.heap.outside.working.items()}
         self.unit.globals.reads[originals.get(var, var)] = key
         self.know_contents(var, value, path)
         return var
@@ -291,7 +291,7 @@ class Access:
         module = getattr(obj.value, "__name__", None) if hasattr(obj.value, "__spec__") else None
         if module is not None and self.s.heap is not None and is_mutable(type_):
             note_held(self.s, vars(obj.value), name, origin)
-            return self.s.heap.global_value(Global(str(module), name), type_, hint, origin)
+            return self.s.heap.outside.global_value(Global(str(module), name), type_, hint, origin)
         if module is not None:
             var = self.s.let(Global(str(module), name), type_, hint, origin)
             self.unit.globals.reads[var] = (id(vars(obj.value)), name)
@@ -299,7 +299,7 @@ class Access:
         owner = holder_of(obj.value, name)
         if owner is not None and self.s.heap is not None and is_mutable(type_):
             holder = obj if owner is obj.value else live_class(self.unit, owner)
-            return self.s.heap.attribute_value(holder, name, type_, hint, origin)
+            return self.s.heap.outside.attribute_value(holder, name, type_, hint, origin)
         return self.s.let(Attribute(obj, name), type_, hint, origin)
 
     def array_attribute(

@@ -93,7 +93,7 @@ class Branches:
             with self.s.writing_to([]) as out, self.s.region_of_heap() as state:
                 value = write()
                 if value is not None and self.s.heap is not None:
-                    value = self.s.heap.current(value, origin)
+                    value = self.s.heap.reading.current(value, origin)
                 arms.append((out, None if value is None else (value,)))
                 states.append(state())
         node = If(condition, Block(()), Block(()), (result,), origin)
@@ -189,7 +189,7 @@ class Branches:
         for index, there in joined.again.items():
             assert heap is not None
             latest = heap.state.value(there.root)
-            results[index] = heap.read(there, latest, node.origin, node.results[index].name)
+            results[index] = heap.reading.read(there, latest, node.origin, node.results[index].name)
         return results
 
     def join_result(
@@ -268,12 +268,13 @@ class Branches:
             return False
         for root in heap.behind[there.root]:
             if root not in heap.state.choices and root not in heap.state.invalidated:
-                heap.exclusive_value(root, origin)
+                heap.writing.exclusive_value(root, origin)
         arms, states = [], []
         for place in choice.alternatives:
             with self.s.writing_to([]) as out, self.s.region_of_heap() as state:
                 steps = (*place.steps, *there.steps)
-                part = heap.part_again(Reference(place.root, steps, place.at), origin, atom.name)
+                part = heap.reading.part_again(
+                    Reference(place.root, steps, place.at), origin, atom.name)
                 if isinstance(part, Var):
                     write(part)
                 arms.append(out)
@@ -298,15 +299,15 @@ class Branches:
             heap.state = state
             with self.s.writing_to(out):
                 for root in written:
-                    heap.bring_up_to_date(root, origin)
-        heap.hold_parts_in((then, orelse), heap.differing(then, orelse))
+                    heap.reading.bring_up_to_date(root, origin)
+        heap.joining.hold_parts_in((then, orelse), heap.joining.differing(then, orelse))
         owned = [
             heap.owned_in(then, a) and heap.owned_in(orelse, b) for _, a, b in adopted
         ]
-        differing = heap.merge(then, orelse)
+        differing = heap.joining.merge(then, orelse)
         for (var, a, b), ours in zip(adopted, owned, strict=True):
-            heap.adopt(var, (a, b), ours, [then.may_alias, orelse.may_alias])
-        heap.alias_alike([
+            heap.joining.adopt(var, (a, b), ours, [then.may_alias, orelse.may_alias])
+        heap.joining.alias_alike([
             (var, (a, b)) for var, a, b in adopted if is_mutable(self.unit.type(var))
         ])
         heap.level -= 1
@@ -315,7 +316,7 @@ class Branches:
             type_ = t.join(self.unit.type(a), self.unit.type(b))
             var = self.s.joins.joined(root, type_, False)
             self.unit.shapes[var] = self.unit.shape(root)
-            heap.join_root(root, var, before.value(root), (a, b))
+            heap.joining.join_root(root, var, before.value(root), (a, b))
             results[var] = (a, b)
         for var, _, _ in adopted:
             heap.levels[var] = heap.level

@@ -96,7 +96,7 @@ class Specialiser(Operations):
                 value = self.rhs(rhs, env, scope, origin, "ignored", True)
                 last = self.out[-1] if self.out else None
                 if isinstance(last, Let) and last.target is value and not (
-                    self.heap is not None and self.heap.is_latest(value)
+                    self.heap is not None and self.heap.changes.is_latest(value)
                 ):
                     self.out[-1] = Do(last.rhs, last.origin)
             case Raise(exception, cause, origin):
@@ -188,7 +188,7 @@ class Specialiser(Operations):
                     isinstance(made, Let) and made.target is result))
                 refuse_early(self, result, computed, origin)
         if self.heap is not None and (gives_items(func.value) or computes_items(func.value)):
-            self.heap.derive(result, (*args, *kwargs.values()), gives_items(func.value))
+            self.heap.pending.derive(result, (*args, *kwargs.values()), gives_items(func.value))
         return result
 
     # -- operations of the parts -----------------------------------------------------------------

@@ -38,7 +38,7 @@ def fold_generated(
         before = [made for made in s.out if generator not in defined(made)]
         refuse_early(s, generator, before, origin)
     if s.heap is not None:
-        s.heap.derive(args[0], args[1:])
+        s.heap.pending.derive(args[0], args[1:])
     return generator
 
 
@@ -62,7 +62,7 @@ def consumed(
     if not at_once:
         check_in_pieces(s, atom, unstar(made.args[0]), origin, to_its_end)
     items = unstar(made.args[0])
-    return items if s.heap is None else s.heap.current(items, origin)
+    return items if s.heap is None else s.heap.reading.current(items, origin)
 
 
 def check_in_pieces(

@@ -66,8 +66,8 @@ def handed_over(s: Writer, name: str, value: Atom, origin: Origin) -> Atom:
     if (s.unit.loops.around and any(map(heap.is_outer, roots))) or any(
         s.unit.definition(root) is None or root in heap.foreign for root in roots
     ):  # it is written again, or somebody else's
-        heap.refuse_foreign(roots[0], origin)
-    return heap.copy_to_write(value, s.unit.type(value), name, origin)
+        heap.changes.refuse_foreign(roots[0], origin)
+    return heap.writing.copy_to_write(value, s.unit.type(value), name, origin)
 
 
 def refuse_read(s: Writer, name: str, origin: Origin) -> None:

@@ -36,7 +36,7 @@ def entry_of(table: Atom, with_key: bool) -> Build:
 
     def build(s: Operations, items: Iterator[Atom], origin: Origin) -> Atom:
         key = next(items)
-        latest = table if s.heap is None else s.heap.current(table, origin)
+        latest = table if s.heap is None else s.heap.reading.current(table, origin)
         value = s.item(latest, key, origin, "value")
         return s.pack("tuple", (key, value), "entry", origin) if with_key else value
 
@@ -63,7 +63,7 @@ def opened_parts(s: Writer, iterables: Iterable[Atom | Star]) -> list[Var]:
     found: list[Var] = []
     for atom in map(unstar, iterables):
         rhs = s.unit.definition(atom)
-        if isinstance(atom, Var) and s.heap is not None and atom in s.heap.derived_of:
+        if isinstance(atom, Var) and s.heap is not None and atom in s.heap.pending.derived_of:
             found.append(atom)
         if isinstance(rhs, Call) and isinstance(rhs.func, Const) and makes_iterator(rhs.func.value):
             found += opened_parts(s, rhs.args)
@@ -136,7 +136,7 @@ class Iterables:
         if isinstance(rhs, Item) and isinstance(type_, t.List) and s.heap is not None and (
             is_mutable(type_.item) and isinstance(s.unit.type(rhs.obj), t.List)
             and isinstance(s.unit.type(rhs.index), t.SliceType)
-            and s.heap.is_current(rhs.obj)  # reversed or sorted in place, it has other places
+            and s.heap.reading.is_current(rhs.obj)  # sorted in place, it has other places
         ):
             return self.part_of_list(rhs)
         self.add(iterable)
@@ -149,7 +149,7 @@ class Iterables:
 
         def build(s: Operations, items: Iterator[Atom], origin: Origin) -> Atom:
             item = s.item(part.obj, next(items), origin)
-            return item if s.heap is None else s.heap.since(item, part.obj, origin)
+            return item if s.heap is None else s.heap.reading.since(item, part.obj, origin)
 
         return build
 

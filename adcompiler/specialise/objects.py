@@ -74,7 +74,8 @@ def class_data(s: Writer, cls: type, name: str, origin: Origin, hint: str) -> At
     s.unit.relied.facts[path] = value
     found = find_raw(cls, name)
     if s.heap is not None and is_mutable(type_) and found is not None:
-        return s.heap.attribute_value(live_class(s.unit, found[0]), name, type_, hint, origin)
+        owner = live_class(s.unit, found[0])
+        return s.heap.outside.attribute_value(owner, name, type_, hint, origin)
     return s.let(Attribute(live_class(s.unit, cls), name), type_, hint, origin)
 
 

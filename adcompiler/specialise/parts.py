@@ -90,7 +90,7 @@ def refuse_new_attributes(s: Writer, parts: Separated, origin: Origin) -> None:
     heap = s.heap
     for made in parts.made if heap is not None else ():
         assert heap is not None
-        if heap.written_value(heap.state.value(made)) is not made:
+        if heap.history.written_value(heap.state.value(made)) is not made:
             s.reject(
                 origin, f"entries or attributes of `{made.name}` are given other values, where the "
                 "derivative is with respect to a part of it",

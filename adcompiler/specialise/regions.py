@@ -328,7 +328,7 @@ class Regions:
             if heap.is_outer(root) and state.latest[root] is not before.value(root)
             and root not in state.choices
         )
-        heap.hold_parts_in(completed, changed)
+        heap.joining.hold_parts_in(completed, changed)
         owned = [
             all(
                 heap.owned_in(state, value)
@@ -337,12 +337,12 @@ class Regions:
         ]
         merged = completed[0].copy()
         for state in completed[1:]:
-            heap.merge(merged, state)
+            heap.joining.merge(merged, state)
             merged = heap.state
         heap.state = merged
         for (var, values), ours in zip(adopted, owned, strict=True):
-            heap.adopt(var, values, ours, [state.may_alias for state in completed])
-        heap.alias_alike([
+            heap.joining.adopt(var, values, ours, [state.may_alias for state in completed])
+        heap.joining.alias_alike([
             (var, values) for var, values in adopted if is_mutable(self.unit.type(var))
         ])
         heap.level -= 1
@@ -367,7 +367,7 @@ class Regions:
         joined, heap.state = heap.state, ending
         with self.s.writing_to(out):
             for root in roots:
-                heap.bring_up_to_date(root, self.s.at)
+                heap.reading.bring_up_to_date(root, self.s.at)
                 if root in ending.invalidated:
                     joined.invalidated.note(root, *ending.invalidated[root])
         heap.state = joined
@@ -384,7 +384,7 @@ class Regions:
         var = self.s.joins.joined(root, type_, False)
         self.unit.shapes[var] = self.unit.shape(root)
         assert self.s.heap is not None
-        self.s.heap.join_root(root, var, start, known)
+        self.s.heap.joining.join_root(root, var, start, known)
         return var
 
 

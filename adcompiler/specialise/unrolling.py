@@ -112,7 +112,7 @@ def known_row(s: Operations, iterable: Atom, index: int, count: int, origin: Ori
         if rhs.func.value in ONE_BY_ONE:
             place = count - 1 - index if rhs.func.value is reversed else index
             return known_row(s, unstar(rhs.args[0]), place, count, origin)
-    now = iterable if s.heap is None else s.heap.current(iterable, origin)
+    now = iterable if s.heap is None else s.heap.reading.current(iterable, origin)
     elements = s.unit.elements(now)
     return s.item(now, Const(index), origin, "item") if elements is None else elements[index]
 
@@ -378,7 +378,7 @@ class Unrolling:
 
     def entry(self, table: Atom, key: str, origin: Origin) -> Atom:
         """Write the key and the value of an entry of a dict, as it is now."""
-        now = table if self.s.heap is None else self.s.heap.current(table, origin)
+        now = table if self.s.heap is None else self.s.heap.reading.current(table, origin)
         return self.s.pack("tuple", (
             Const(key), self.s.item(now, Const(key), origin, str(key))), "pair", origin)
 

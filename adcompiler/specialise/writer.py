@@ -191,7 +191,7 @@ class Writer(Builder):
         found = self.unit.if_bound.get(found, found)
         if self.heap is None or self.at is None:
             return found
-        return self.heap.current(found, self.at)
+        return self.heap.reading.current(found, self.at)
 
     def carried_value(self, atom: Atom, env: Mapping[Var, Atom]) -> Atom:
         """Return the specialised atom that a region hands on: of whether a variable is bound."""
@@ -223,7 +223,7 @@ class Writer(Builder):
         """Copy what is known of ``old`` to ``new``."""
         super().copy_facts(old, new)
         if self.heap is not None:
-            self.heap.rename(old, new)
+            self.heap.changes.rename(old, new)
 
     def pack_dict(self, entries: list[tuple[Atom, Atom]], origin: Origin, name: str) -> Atom:
         """Write a dict of ``(key, value)`` atoms; later entries win, as in Python."""

@@ -10,7 +10,6 @@ LIMIT = 40
 MORE = {
     "batching.examples.ExampleBatcher": 60,
     "batching.taylor.SeriesBatcher": 53, "frontend.parser._FunctionParser": 133,
-    "specialise.storage.heap.Heap": 86,
 }
 """The classes that are over the limit, with their methods: a number may only fall."""
 

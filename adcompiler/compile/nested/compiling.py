@@ -149,10 +149,10 @@ def typed_function(
     for var in params:
         if var in heap.state.latest:
             with s.writing_to(out):
-                heap.bring_up_to_date(var, function.origin)
+                heap.reading.bring_up_to_date(var, function.origin)
     value = UNDEF if yields is None else yields[0]
     refuse_new_attributes(s, parts, function.origin)
-    finals = heap.written([*params, *parts.held], {})
+    finals = heap.outside.written([*params, *parts.held], {})
     own = {inner[atom] for atom in called.bound if atom in inner and atom not in called.defaults}
     made = set(inner.values()) - set(params) - own  # what holds functions, made anew
     there = (*params, *unit.relied.captured.values(), *heap.globals.values())
@@ -165,7 +165,7 @@ def typed_function(
         refuse_effect(derived, origin, f"`{var.name}`")
     derived.written = tuple(params.index(var) for var in written if var in own)
     check = kept_apart(s, heap, [], params, set(changed), function.origin)
-    body = Block(tuple(rebound(s, [*heap.prologue, *check, *out], (value,))), (value,))
+    body = Block(tuple(rebound(s, [*heap.outside.prologue, *check, *out], (value,))), (value,))
     find_layouts_read(s, Block((*parts.entry, *body.statements), tuple(dict(finals).values())))
     checked_callees(unit)
     body = with_repeats_checked(unit, with_layouts_kept(unit, body), changed)

@@ -190,10 +190,10 @@ def literal(
         if path is not None and kind != "attr":
             s.unit.relied.facts[*path, step] = value
         if kind == "attr":
-            held = s.heap.attribute_value(owner, str(key), type_, "owner", origin)
+            held = s.heap.outside.attribute_value(owner, str(key), type_, "owner", origin)
         else:
-            held = s.heap.held_value(owner, kind, key, type_, origin)
-        return s.heap.current(held, origin)  # it may have been written into by an earlier call
+            held = s.heap.outside.held_value(owner, kind, key, type_, origin)
+        return s.heap.reading.current(held, origin)  # an earlier call may have written into it
     if kind == "attr":
         return s.let(Attribute(owner, str(key)), type_, str(key), origin)
     holder = s.let(Attribute(owner, kind), t.UNKNOWN, kind, origin)

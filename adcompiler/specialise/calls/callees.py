@@ -128,7 +128,7 @@ def compiled_callee(
 
 def now(s: Writer, atom: Atom, origin: Origin) -> Atom:
     """Return what a variable refers to now."""
-    return atom if s.heap is None else s.heap.current(atom, origin)
+    return atom if s.heap is None else s.heap.reading.current(atom, origin)
 
 
 def note_assumptions(unit: Unit, callee: Callee) -> None:
@@ -187,9 +187,9 @@ def write_call(
         rebound = None if array else 0
         if there.steps:
             whole = (Step("item", args=(Const(Ellipsis),)),) if array else ()
-            heap.write(arg, whole, new, origin, rebound=rebound)
+            heap.writing.write(arg, whole, new, origin, rebound=rebound)
         else:
-            heap.advance(there.root, new, rebound, origin)
+            heap.changes.advance(there.root, new, rebound, origin)
             heap.state.exclusive[new] = True
     result = s.let(Item(parts, Const(0)), callee.result, name, origin)
     heap.forget(result)
@@ -206,7 +206,7 @@ def given(
     heap.forget(result)
     heap.references.pop(result, None)
     if isinstance(callee.gives, int):
-        return heap.current(args[callee.gives], origin)
+        return heap.reading.current(args[callee.gives], origin)
     if callee.gives == "fresh":
         heap.state.exclusive[result] = True
     else:
@@ -346,7 +346,7 @@ def compile_callee(
                 note_memos(s, function, env, scope)
                 yields = s.block(function.body, env, scope)
             if heap is not None:
-                out[:0] = heap.prologue
+                out[:0] = heap.outside.prologue
                 made = {new for new in inner.values() if isinstance(new, Var)}
                 changed, yields = finals(s, heap, callee, params, made, yields, out)
             else:
@@ -403,7 +403,7 @@ def finals(
     ``made`` are the values inside that stand for arguments.
     """
     before = (callee.written, callee.gives, callee.unsure, callee.opens, len(callee.reads))
-    callee.reads.update(heap.reads)
+    callee.reads.update(heap.outside.reads)
     positions = {p.var: i for i, p in enumerate(params)}
     here = s.unit.calls.sites[-1]
     inner = made - set(positions)
@@ -440,10 +440,11 @@ def finals(
     if callee.written:
         with s.writing_to(out):
             for i in callee.written:
-                heap.bring_up_to_date(params[i].var, here)
+                heap.reading.bring_up_to_date(params[i].var, here)
                 if params[i].var in heap.state.invalidated:
-                    heap.refuse_lost(params[i].var, params[i].var, here)
-            parts = [value, *(heap.exclusive_value(params[i].var, here) for i in callee.written)]
+                    heap.reading.refuse_lost(params[i].var, params[i].var, here)
+            parts = [value, *(
+                heap.writing.exclusive_value(params[i].var, here) for i in callee.written)]
             yields = (s.let(
                 Pack("tuple", tuple(parts)), t.Tuple(tuple(map(s.unit.type, parts))), "parts", here
             ),)

@@ -62,7 +62,7 @@ def construct(
     with s.writing_to([]) as out:
         made = opened(s, func, args, kwargs, origin, name)
         if isinstance(made, Var) and s.heap is not None:
-            made = s.heap.current(made, origin)
+            made = s.heap.reading.current(made, origin)
     if made is not None and made is not UNDEF and len(s.unit.findings) > findings:
         del s.unit.findings[findings:]  # a function that __post_init__ calls cannot be compiled
         return None

@@ -104,7 +104,7 @@ def call(
             bound, first, named = frozen
             return call(s, bound, [*args[:1], *first, *args[1:]], named | kwargs, origin, name)
         case Attribute(obj, method) if not isinstance(type_, t.Object):
-            now = obj if s.heap is None else s.heap.current(obj, origin)
+            now = obj if s.heap is None else s.heap.reading.current(obj, origin)
             if now is not obj:  # an argument of the call has changed it
                 func = s.attribute(now, method, origin, method)
                 return call(s, func, args, kwargs, origin, name)

@@ -151,7 +151,7 @@ def refuse_stale(s: Writer, callee: Callee, name: str, origin: Origin) -> bool:
     if s.heap is None:
         return False
     inside = [callee] if callee.recursive else called_by(callee)
-    stale = [var for one in inside if (var := s.heap.enter_reads(one, origin)) is not None]
+    stale = [var for one in inside if (var := s.heap.outside.enter_reads(one, origin)) is not None]
     if stale:
         s.reject(
             origin, f"a function that {name}() calls reads `{stale[0].name}`, which was written "
@@ -364,5 +364,5 @@ def read_again(s: Writer, callee: Callee, var: Var, rhs: Rhs, origin: Origin) ->
     heap = s.heap
     for place, reads in callee.reads.items():
         if reads[-1][0] is var and heap is not None:
-            return heap.current(heap.outside_again(place, reads, origin), origin)
+            return heap.reading.current(heap.outside.again(place, reads, origin), origin)
     return s.let(rhs, s.unit.type(var), var.name, origin, False)

@@ -159,7 +159,7 @@ def writes_global(s: Writer, before: State) -> bool:
     """Say whether the code opened since wrote into an object of a module: a table of its own."""
     assert s.heap is not None
     return any(
-        s.heap.state.value(root) is not before.value(root) for root in s.heap.outside_roots()
+        s.heap.state.value(root) is not before.value(root) for root in s.heap.outside.roots()
     )
 
 

@@ -59,7 +59,7 @@ def run_over(
             "which others may have", "make a list of it first: list(...)", "iterators",
         )
     if between is not None:
-        s.heap.derive(items, [given])
+        s.heap.pending.derive(items, [given])
     return items
 
 

@@ -66,7 +66,7 @@ def call_unknown(
 
 def belongs_to_module(heap: Heap, atom: Atom) -> bool:
     """Say whether an array is that of a global, or of a function around."""
-    outside = heap.outside_roots()
+    outside = heap.outside.roots()
     return any(root in outside for root in heap.roots(atom))
 
 
@@ -124,7 +124,8 @@ def lose(heap: Heap, atom: Atom, origin: Origin, shown: str) -> None:
     roots = dict.fromkeys(heap.roots(atom))
     behind = [other for root in roots for other in heap.opaque.get(root, ())]
     for root in (*roots, *behind):
-        for lost in (root, *heap.state.may_alias.get(root, ()), *heap.derived.get(root, ())):
+        near = heap.state.may_alias.get(root, ())
+        for lost in (root, *near, *heap.pending.derived.get(root, ())):
             heap.state.invalidated.note(lost, origin, root)
             if heap.state.invalidated[lost] == (origin, root):
                 heap.given_away[(lost, origin)] = shown

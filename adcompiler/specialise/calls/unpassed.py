@@ -32,7 +32,7 @@ def has_known_parts(s: Writer, atom: Atom) -> bool:
 
 def needs_opening(s: Writer, callee: Callee, origin: Origin) -> tuple[str, str] | None:
     """Return what a function does that its call could not tell, and what to write instead."""
-    stale = None if s.heap is None else s.heap.enter_reads(callee, origin)
+    stale = None if s.heap is None else s.heap.outside.enter_reads(callee, origin)
     if callee.opens is not None or stale is None:
         return callee.opens
     return f"reads `{stale.name}`, which was written into before the call", PASSED
@@ -52,11 +52,11 @@ def lost_write(
     What holds functions is ``made`` anew inside of it: whatever is written into that, or refers to
     it afterwards, refers to another object than the caller's.
     """
-    outside = heap.outside_roots() - set(params)
+    outside = heap.outside.roots() - set(params)
     for root in heap.state.latest:
         if not heap.levels.get(root) and root in outside:
             return f"writes into `{root.name}`, which is not one of its arguments", PASSED
-        if root in made and heap.written_value(heap.state.latest[root]) is not root:
+        if root in made and heap.history.written_value(heap.state.latest[root]) is not root:
             return f"writes into `{root.name}`, which holds functions", SEPARATE
     unseen = next(filter(heap.may_write, outside), None)
     if unseen is not None:

@@ -44,7 +44,7 @@ def _in_place(function: Callable[..., Any], plain: Callable[..., Any]) -> Fold:
             plain is operator.or_
         ):
             call_dict_method(s, args[0], "update", args[1:], {}, origin, name)
-            return s.heap.current(args[0], origin)
+            return s.heap.reading.current(args[0], origin)
         if s.heap is not None and isinstance(args[0], Var) and isinstance(type_, t.List) and (
             SIGNS[plain] == "*" and not is_mutable(type_.item)
         ):

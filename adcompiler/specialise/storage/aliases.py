@@ -1,30 +1,28 @@
-"""Alias sets: which roots may share storage, and what leads from one to another."""
+"""What lies where: which roots may share storage, what leads from one to another, who owns it."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from adcompiler.analyses.storage import (
-    Sharing, checked, is_mutable, reads_later, written_operand,
+    Sharing, checked, is_mutable, written_operand,
 )
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Call, Closure, Const, Item, Origin, Pack, Rhs, Statement, Step, Var, unstar,
+    Atom, Attribute, Call, Closure, Const, Global, Item, Origin, Pack, Rhs, Statement, Step, Update,
+    Var, unstar,
 )
+from adcompiler.ir.operators import SIGNS
 from adcompiler.ops.registry import hashable
 from adcompiler.runtime import choose, record
-from adcompiler.specialise.interface import Operations
-from adcompiler.specialise.storage.state import Change, Reference, State
+from adcompiler.specialise.storage.emitting import Emitter
+from adcompiler.specialise.storage.history import History
+from adcompiler.specialise.storage.state import Reference, State
 from adcompiler.specialise.storage.stored_types import may_hold
-from adcompiler.typed.callee import Place, Read
+from adcompiler.typed.callee import Place
 
-Name = TypeVar("Name")
-
-NEW_CONTAINERS: frozenset[Any] = frozenset({
-    list, tuple, sorted, dict, operator.add, operator.mul,
-})
+NEW_CONTAINERS: frozenset[Any] = frozenset({list, tuple, sorted, dict, *SIGNS})
 """Functions that make a new container of what others hold."""
 
 
@@ -56,7 +54,7 @@ def step_key(step: Step) -> object:
     return (step.kind, step.name, step.function, atoms)
 
 
-class Aliases:
+class Storage:
     """What storage the values of one function lie in, while it is specialised.
 
     ``foreign`` are values that were there before, which are never written into; ``copies`` the
@@ -64,16 +62,15 @@ class Aliases:
     that are given back to the caller, ``given_away`` what a function of which nothing is known
     was given, with its name, ``opaque`` what results of such functions may refer to copies of.
     ``globals`` are the objects that were there before and are no arguments: those of modules,
-    classes, functions and cells; ``reads`` tells how each is read. ``handed`` are the roots of what
-    global variables were assigned, with the name and the place. Objects ``to_copy`` are copied at
-    the start: ``working`` has the copies, and what they are copies of.
+    classes, functions and cells. ``handed`` are the roots of what global variables were assigned,
+    with the name and the place.
     """
 
-    def __init__(self, s: Operations) -> None:
+    def __init__(self, s: Emitter) -> None:
         self.s = s
         self.state = State()
         self.references: dict[Var, Reference] = {}
-        self.changes: dict[Atom, Change] = {}
+        self.history = History()
         self.levels: dict[Var, int] = {}
         self.behind: dict[Var, tuple[Var, ...]] = {}
         self.alias_sets: dict[Var, set[Var]] = {}
@@ -86,16 +83,9 @@ class Aliases:
         self.level = 0
         self.settled_level = 1 << 30
         self.iterating: list[Reference] = []
-        self.derived: dict[Var, dict[Var, bool]] = {}
-        self.derived_of: dict[Atom, set[Var]] = {}
         self.sharing = Sharing(s.unit.type, s.unit.definition)
-        self.repackings: set[Atom] = set()
         self.globals: dict[Place, Var] = {}
-        self.reads: dict[Place, Read] = {}
-        self.to_copy: frozenset[Place] = frozenset()
-        self.working: dict[Var, tuple[Var, Var]] = {}
         self.handed: dict[Var, tuple[str, Origin]] = {}
-        self.prologue: list[Statement] = []
         self.given_away: dict[tuple[Var, Origin], str] = {}
         self.opaque: dict[Var, tuple[Var, ...]] = {}
         self.live: frozenset[Var] = frozenset()
@@ -139,12 +129,15 @@ class Aliases:
         if len(found) != 1 or None in found:
             return None
         there = self.reference(values[0])  # type: ignore[arg-type]
-        inside = self.levels.get(there.root, 0) > self.level
-        return None if there.steps or inside else there.root
+        return None if there.steps or self.is_inner(there.root) else there.root
 
     def is_outer(self, root: Var) -> bool:
         """Say whether a root was there before the region that is being specialised."""
         return self.levels.get(root, 0) < self.level
+
+    def is_inner(self, var: Var) -> bool:
+        """Say whether a value was made inside of a region that is behind what is specialised."""
+        return self.levels.get(var, 0) > self.level
 
     def note(self, var: Var, rhs: Rhs) -> None:
         """Enter a new value: what it shares storage with."""
@@ -290,30 +283,6 @@ class Aliases:
         return isinstance(self.s.unit.type(atom), (t.List, t.Dict)) and (
             atom in self.state.spines or self.is_exclusive(atom))
 
-    def is_exclusive(self, atom: Atom) -> bool:
-        """Say whether the storage of a value is nobody else's; see ``Ownership``."""
-        raise NotImplementedError
-
-    def derive(self, made: Atom, sources: Iterable[Any], slots: bool = False) -> None:
-        """Note what an iterator reads when it is run through: written before, it has another end.
-
-        Emitted code computes the items, or takes what they are computed of, when it is made. With
-        ``slots`` it takes the items themselves, so that a write into these does no harm.
-        """
-        if not isinstance(made, Var):
-            return
-        mine = self.reference(made).root
-        for source in map(unstar, sources):
-            rhs = self.s.unit.definition(source)
-            if isinstance(rhs, Closure):
-                self.derive(made, rhs.captures, slots)
-            if reads_later(rhs):
-                self.derive(made, rhs.args, slots)
-            for root in (*self.roots(source), *self.derived_of.get(source, ())):
-                if root is not mine:
-                    self.derived.setdefault(root, {})[mine] = slots
-                    self.derived_of.setdefault(mine, set()).add(root)
-
     def may_be_one(self, a: Var, b: Var) -> None:
         """Note that two roots may be one object; others that may alias may hold one another."""
         together = self.alias_sets.setdefault(a, {a}) | self.alias_sets.setdefault(b, {b})
@@ -329,22 +298,43 @@ class Aliases:
             self.s.unit.type(other), (t.List, t.Dict)
         )
 
-    def alike(self, made: Sequence[tuple[Name, Sequence[Atom]]]) -> list[tuple[Name, Name]]:
-        """Return the pairs among values that a region gives which may share storage.
+    def is_exclusive(self, atom: Atom) -> bool:
+        """Say whether the storage of a value is nobody else's."""
+        if atom in self.foreign:
+            return False
+        if atom in self.state.exclusive:
+            return self.state.exclusive[atom]
+        if not isinstance(atom, Var) or not is_mutable(self.s.unit.type(atom)):
+            return isinstance(atom, Const) and not is_mutable(self.s.unit.type(atom))
+        parts = self.parts(atom)
+        if parts is not None:
+            return all(
+                self.reference(part).steps == ()
+                and self.is_exclusive(self.state.value(self.reference(part).root))
+                for part in parts
+                if isinstance(part, Var) and is_mutable(self.s.unit.type(part))
+            )
+        rhs = self.s.unit.definition(atom)
+        if rhs is None or isinstance(rhs, (Global, Attribute, Item, Closure)):
+            return False
+        if isinstance(rhs, Update):
+            return True
+        return not any(True for _ in self.sharing.of(atom, rhs)) and isinstance(
+            rhs, Call) and isinstance(rhs.func, Const)
 
-        ``made`` lists the values with what each way through the region gives for them.
-        """
-        found = []
-        for k, (one, ours) in enumerate(made):
-            for other, theirs in made[:k]:
-                for mine, his in zip(ours, theirs, strict=False):
-                    near = {r for root in self.roots(mine)
-                            for r in (root, *self.state.may_alias.get(root, ()))}
-                    if near & set(self.roots(his)):
-                        found.append((one, other))
-        return found
+    def owns(self, atom: Atom) -> bool:
+        """Say whether what a value refers to now is nobody else's, as a whole."""
+        if not isinstance(atom, Var) or not is_mutable(self.s.unit.type(atom)):
+            return True
+        if self.parts(atom) is not None:
+            return self.is_exclusive(atom)
+        there = self.reference(atom)
+        return there.steps == () and self.is_exclusive(self.state.value(there.root))
 
-    def alias_alike(self, made: Sequence[tuple[Var, Sequence[Atom]]]) -> None:
-        """Entangle values that a region gives, where what they may be shares storage."""
-        for one, other in self.alike(made):
-            self.pair(one, other)
+    def owned_in(self, state: State, atom: Atom) -> bool:
+        """Say whether a value is nobody else's at the end of an arm."""
+        before, self.state = self.state, state
+        try:
+            return not is_mutable(self.s.unit.type(atom)) or self.owns(atom)
+        finally:
+            self.state = before

@@ -70,14 +70,14 @@ class Carried(Walked):
         if heap is None:
             return
         self.params = {}
-        self.aliases_before = heap.aliases_when_held(self.before, self.roots)
+        self.aliases_before = heap.joining.aliases_when_held(self.before, self.roots)
         for root, type_ in self.roots.items():
             start = heap.state.value(root)
             unsure, at = start in s.unit.unsure, self.node.origin
             param = s.joins.joined(Var(root.name, False), type_, unsure, at, (start,))
             s.unit.shapes[param] = s.unit.shape(root)
             self.params[root] = param
-            heap.advance(
+            heap.changes.advance(
                 root, param, self.rebound.get(root), grown=self.grown.get(root, ()),
                 content=root in self.content,
                 copied=self.needs_copy(heap, root, start),
@@ -90,7 +90,7 @@ class Carried(Walked):
                 if self.node.params[i] not in heap.live:
                     continue
                 guess = self.own_params.setdefault(i, heap.owns(self.first[i]))
-                heap.adopt(value, (self.first[i],), aliases=[self.aliases_before])
+                heap.joining.adopt(value, (self.first[i],), aliases=[self.aliases_before])
                 for root in self.reached.get(i, ()):
                     heap.alias(value, root)
                 heap.state.exclusive[value] = guess
@@ -129,7 +129,7 @@ class Carried(Walked):
         for i in sorted(self.copied):
             type_ = s.unit.type(found[i])
             assert self.heap is not None
-            found[i] = self.heap.copy_to_write(
+            found[i] = self.heap.writing.copy_to_write(
                 found[i], type_, self.node.params[i].name, self.node.origin
             )
         return found
@@ -144,10 +144,10 @@ class Carried(Walked):
         after = heap.state = self.entry.copy()
         after.invalidated, lost = self.lost_before.copy(), after.invalidated
         for root in self.params:
-            heap.bring_up_to_date(root, self.node.origin)
+            heap.reading.bring_up_to_date(root, self.node.origin)
             if root in after.invalidated.keys() - self.lost_before.keys():
                 # it holds what was written under another name before the loop
-                heap.refuse_lost(root, root, self.node.origin)
+                heap.reading.refuse_lost(root, root, self.node.origin)
         after.invalidated = lost
         stores = self.carry_roots(heap, self.exit)
         heap.level += 1
@@ -164,7 +164,7 @@ class Carried(Walked):
         unit, stores = self.s.unit, Stores()
         for root, param in self.params.items():
             if self.needs_copy(heap, root, heap.state.value(root)):
-                heap.copied(root, self.node.origin)
+                heap.writing.copied(root, self.node.origin)
             init = heap.state.value(root)
             last = exit_.value(root)
             unsure = not unit.unsure.isdisjoint((param, last))
@@ -175,11 +175,11 @@ class Carried(Walked):
             stores.inits.append(init)
             stores.yields.append(last)
             stores.results.append(result)
-            heap.advance(
-                root, result, heap.rebound_between(param, (last,)),
-                grown=heap.grown_between(param, (last,)),
-                content=heap.content_between(param, (last,)),
-                copied=bool(heap.copies_between(param, (last,))),
+            heap.changes.advance(
+                root, result, heap.history.rebound_between(param, (last,)),
+                grown=heap.history.grown_between(param, (last,)),
+                content=heap.history.content_between(param, (last,)),
+                copied=bool(heap.history.copies_between(param, (last,))),
             )
             self.own_as_guessed(heap, root, result)
         return stores
@@ -215,9 +215,9 @@ class Carried(Walked):
                 if yields and is_mutable(self.s.unit.type(value)):
                     started.append((value, (self.first[i],)))
                     made.append((value, (yields[i],)))
-        pairs = heap.alike(started)  # there may be no iteration
+        pairs = heap.joining.alike(started)  # there may be no iteration
         before, heap.state = heap.state, exit_
-        pairs += heap.alike(made)
+        pairs += heap.joining.alike(made)
         heap.state = before
         for one, other in pairs:
             heap.alias(one, other)
@@ -268,5 +268,5 @@ class Carried(Walked):
             if there.at is heap.state.value(there.root):
                 results[i] = first
             else:
-                results[i] = heap.read(
+                results[i] = heap.reading.read(
                     there, heap.state.value(there.root), node.origin, node.results[i].name)

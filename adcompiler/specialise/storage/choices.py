@@ -93,7 +93,7 @@ def place_of(s: Writer, heap: Heap, atom: Atom, state: State) -> Place:
     s.unit.types[new] = s.unit.type(atom)
     if not isinstance(atom, Var) or not isinstance(s.unit.type(atom), t.Array):
         return Made(atom, new)
-    found = heap.alternative(atom)
+    found = heap.alternatives.of(atom)
     if found is not None:
         return found
     there = heap.reference(atom)
@@ -105,7 +105,7 @@ def place_of(s: Writer, heap: Heap, atom: Atom, state: State) -> Place:
         handle = Var(there.root.name)
         s.unit.types[handle] = s.unit.type(atom)
         heap.references[handle] = one
-        if heap.alternative(handle) is None and one.root not in state.choices:
+        if heap.alternatives.of(handle) is None and one.root not in state.choices:
             if one.steps:
                 return Made(atom, new)
             heap.references[handle] = Reference(one.root, (), one.at)
@@ -159,7 +159,7 @@ def one_of(
     if not isinstance(type_, t.Array):
         assert isinstance(one, Made)
         return one.var
-    return heap.chosen(
+    return heap.alternatives.chosen(
         condition, (rooted(s, heap, one, name, origin), rooted(s, heap, two, name, origin)), name,
         type_, origin,
     )
@@ -177,7 +177,7 @@ def rooted(s: Writer, heap: Heap, place: Place, name: str, origin: Origin) -> Re
             heap.state.exclusive[var] = False
             return Reference(var, (), var)
         case Either(_, test, then, orelse):
-            var = heap.chosen(test, (
+            var = heap.alternatives.chosen(test, (
                 rooted(s, heap, then, name, origin), rooted(s, heap, orelse, name, origin)
             ), name, s.unit.type(then_atom(then)), origin)
             return Reference(var, (), var)

@@ -51,14 +51,14 @@ def repeat(s: Operations, x: Var, times: Atom, origin: Origin) -> Atom:
     heap = heap_of(s)
     there = heap.reference(x)
     if there.root in heap.state.invalidated:
-        return heap.refuse_lost(x, there.root, origin)
+        return heap.reading.refuse_lost(x, there.root, origin)
     if there.steps:
         return refuse_nested(s, "__imul__", origin)
     refuse_iterated(s, there, origin)
     owned = heap.owns(x)
     new = s.call(Const(operator.mul), [x, times], {}, origin, x.name)
     renew(heap, there.root, new, origin, exclusive=None if heap.parts(new) else owned)
-    return heap.current(x, origin)
+    return heap.reading.current(x, origin)
 
 
 def refuse_nested(s: Writer, method: str, origin: Origin) -> Atom:
@@ -77,7 +77,7 @@ def call_list_method(
     there = heap.reference(obj)
     root = there.root
     if root in heap.state.invalidated:
-        return heap.refuse_lost(obj, root, origin)
+        return heap.reading.refuse_lost(obj, root, origin)
     if method not in ("sort", "reverse"):
         refuse_iterated(s, there, origin)
     if method == "append" and len(args) == 1:
@@ -142,14 +142,14 @@ def append_to(s: Operations, obj: Var, value: Atom, origin: Origin) -> None:
         return
     owned = heap.owns(value)
     if there.steps:
-        heap.exclusive_value(there.root, origin)
-        value = heap.current(value, origin)
-        inner = appended(s, heap.current(obj, origin), value, origin)
+        heap.writing.exclusive_value(there.root, origin)
+        value = heap.reading.current(value, origin)
+        inner = appended(s, heap.reading.current(obj, origin), value, origin)
         if isinstance(inner, Var) and heap.parts(inner) is None:
             s.unit.writes.rearranged[inner] = ((value, False),)  # the others were there before
-        heap.write(obj, (), inner, origin, grown=(len(there.steps),))
+        heap.writing.write(obj, (), inner, origin, grown=(len(there.steps),))
     else:
-        base = heap.spine_value(there.root, origin)
+        base = heap.writing.spine_value(there.root, origin)
         if not isinstance(s.unit.type(base), t.List):
             refuse(s, obj, "appending to", origin)
             return
@@ -164,7 +164,7 @@ def append_to(s: Operations, obj: Var, value: Atom, origin: Origin) -> None:
             origin, False,
         )
         exclusive = heap.is_exclusive(base)
-        heap.advance(there.root, new, None, origin, (0,), False)
+        heap.changes.advance(there.root, new, None, origin, (0,), False)
         heap.state.exclusive[new] = exclusive
         if count is not None and isinstance(value, Var):
             root = heap.reference(value).root
@@ -196,12 +196,12 @@ def pop_from(s: Operations, obj: Var, args: list[Atom], origin: Origin, name: st
     if isinstance(item, Var) and is_mutable(s.unit.type(item)) and (
         heap.reference(item).steps and heap.reference(item).root is root
     ):
-        heap.detach(item, heap.reference(item))
+        heap.reading.detach(item, heap.reference(item))
         s.unit.writes.popped.add(item)
     if isinstance(index, Const) and index.value == -1 and s.unit.elements(obj) is None:
-        base = heap.exclusive_value(root, origin)
+        base = heap.writing.exclusive_value(root, origin)
         new = s.let(Call(Const(drop_last), (base,)), s.unit.type(base), obj.name, origin, False)
-        heap.advance(root, new, 0, origin, content=False)
+        heap.changes.advance(root, new, 0, origin, content=False)
         heap.state.exclusive[new] = True
     else:
         delete_item(s, [obj, index], {}, origin, name)
@@ -224,13 +224,13 @@ def call_dict_method(
             if not isinstance(other_type, t.Dict):
                 return refuse_dict(s, method, origin)
             if other_type.keys is None:
-                s.call(Const(update), [heap.current(obj, origin), other], {}, origin, name)
+                s.call(Const(update), [heap.reading.current(obj, origin), other], {}, origin, name)
                 continue
             entries += [(Const(k), s.item(other, Const(k), origin, str(k)))
                         for k in other_type.keys]
         entries += [(Const(key), value) for key, value in kwargs.items()]
         for key, value in entries:
-            latest = heap.current(obj, origin)
+            latest = heap.reading.current(obj, origin)
             store_item(s, [latest, key, value], {}, origin, name)
         return NONE
     if type_.keys is not None and method == "pop" and args:

@@ -35,7 +35,7 @@ def write_in_place(
     if s.written_either(x, origin, lambda part: write_in_place(
         s, function, [part, y], origin, name
     )):
-        return heap.current(x, origin)
+        return heap.reading.current(x, origin)
     before = heap.state.value(there.root)
     result = operated_in_place(s, x, y, plain, type_, origin, name)
     note_in_place(s, there.root, before)
@@ -64,7 +64,7 @@ def operated_in_place(
             return new
         check_shape(s, x, new, origin)
         s.unit.writes.replacing.add(new)
-        heap.advance(there.root, new, None, origin)
+        heap.changes.advance(there.root, new, None, origin)
         heap.state.exclusive[new] = True
         return new
     if isinstance(found, (t.Array, t.Scalar)) and t.is_number(found) and (
@@ -81,10 +81,10 @@ def operated_in_place(
         change = y if plain is operator.add else s.call(
             Const(operator.neg), [y], {}, origin, "change"
         )
-        heap.write(x, where, change, origin, adds=True)
+        heap.writing.write(x, where, change, origin, adds=True)
         return x
     value = s.call(Const(plain), [x, y], {}, origin, name)
-    heap.write(x, where, value, origin)
+    heap.writing.write(x, where, value, origin)
     return x
 
 

@@ -58,7 +58,7 @@ def written_before_raising(
 
 def is_write(heap: Heap, statement: Let) -> bool:
     """Say whether a statement writes into storage, or makes a container anew that is written."""
-    change = heap.changes.get(statement.target)
+    change = heap.history.changes.get(statement.target)
     return written_operand(statement.rhs) is not None or (change is not None and change.stored)
 
 
@@ -95,10 +95,10 @@ def is_all_or_nothing(
         value, before = waiting.pop()
         if value is before or value in values:
             continue
-        if value not in heap.changes or not isinstance(value, Var) or value not in made:
+        if value not in heap.history.changes or not isinstance(value, Var) or value not in made:
             return False
         values.add(value)
-        earlier = heap.changes[value].before
+        earlier = heap.history.changes[value].before
         waiting.append((earlier, before))
         statement = made[value]
         if is_left_once(statement):

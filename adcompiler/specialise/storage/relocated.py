@@ -29,7 +29,8 @@ def may_be_relocated(heap: Heap, items: Var, value: Atom) -> bool:
         and heap.levels.get(root) == heap.level
         and isinstance(unit.type(value), (t.Array, t.List)) and heap.parts(value) is None
         and root is not items and heap.owns(value) and root not in unit.writes.taken_out
-        and not (root in heap.derived or root in heap.derived_of or root in heap.behind)
+        and root not in heap.pending.derived and root not in heap.pending.derived_of
+        and root not in heap.behind
         and not (root in heap.callers or root in heap.opaque or root in heap.copies)
         and not any(root in behind for behind in heap.behind.values())
         and not any(over.root is root for over in heap.iterating)

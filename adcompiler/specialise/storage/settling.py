@@ -146,10 +146,11 @@ class Settling:
         stable = True
         with s.writing_to(attempt.out):
             for root in self.params:
-                heap.bring_up_to_date(root, self.node.origin)
+                heap.reading.bring_up_to_date(root, self.node.origin)
+        written_value = heap.history.written_value
         for root, latest in heap.state.latest.items():
             if not heap.is_outer(root) or root in heap.state.choices or (
-                heap.written_value(latest) is heap.written_value(self.entry.value(root))
+                written_value(latest) is written_value(self.entry.value(root))
                 and root not in self.roots
             ):
                 continue
@@ -167,15 +168,17 @@ class Settling:
         self.said -= self.unwritten
         stable = stable and not self.unwritten
         for root, param in self.params.items():
-            depth = heap.rebound_between(param, (heap.state.value(root),))
+            depth = heap.history.rebound_between(param, (heap.state.value(root),))
             if depth is not None and depth < self.rebound.get(root, depth + 1):
                 self.rebound[root] = depth
                 stable = False
-            grown = heap.grown_between(param, (heap.state.value(root),))
+            grown = heap.history.grown_between(param, (heap.state.value(root),))
             if not grown <= self.grown.get(root, set()):
                 self.grown[root] = grown | self.grown.get(root, set())
                 stable = False
-            if root not in self.content and heap.content_between(param, (heap.state.value(root),)):
+            if root not in self.content and heap.history.content_between(
+                param, (heap.state.value(root),)
+            ):
                 self.content.add(root)
                 stable = False
         yields = attempt.yields
@@ -269,9 +272,9 @@ class Settling:
         """Let variables alias that start, or go on, as what may share storage."""
         carried = [i for i, param in enumerate(self.node.params) if (
             i not in self.same and param in heap.live and i < len(yields))]
-        pairs = heap.alike([(i, (yields[i],)) for i in carried])
+        pairs = heap.joining.alike([(i, (yields[i],)) for i in carried])
         state, heap.state = heap.state, self.entry
-        pairs += heap.alike([(i, (self.first[i],)) for i in carried])
+        pairs += heap.joining.alike([(i, (self.first[i],)) for i in carried])
         heap.state = state
         stable = self.shared_params.issuperset(pairs)
         self.shared_params.update(pairs)

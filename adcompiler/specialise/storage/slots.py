@@ -82,12 +82,12 @@ def taken(s: Writer, root: Var, value: Atom, owned: bool, origin: Origin) -> Ato
     """
     heap = heap_of(s)
     if lies_in(heap, value, root) and root not in heap.state.invalidated:
-        heap.spine_value(root, origin)
-        value = read_from_copy(heap, heap.current(value, origin), root, origin)
+        heap.writing.spine_value(root, origin)
+        value = read_from_copy(heap, heap.reading.current(value, origin), root, origin)
     if not takes_copies(heap, root, value, owned) and not is_outdated(heap, value, root):
         return value
     assert isinstance(value, Var)
-    copy = heap.copy_to_write(value, s.unit.type(value), value.name, origin)
+    copy = heap.writing.copy_to_write(value, s.unit.type(value), value.name, origin)
     s.unit.writes.stored_copies[copy] = value
     return copy
 
@@ -96,7 +96,7 @@ def is_outdated(heap: Heap, value: Atom, root: Var) -> bool:
     """Say whether a value was taken out of a container that has been copied since."""
     there = heap.taken_from.get(value) if isinstance(value, Var) else None
     return there is not None and there.root is root and bool(
-        heap.copies_between(there.at, (heap.state.value(root),)))
+        heap.history.copies_between(there.at, (heap.state.value(root),)))
 
 
 def read_from_copy(heap: Heap, value: Atom, root: Var, origin: Origin) -> Atom:
@@ -106,19 +106,19 @@ def read_from_copy(heap: Heap, value: Atom, root: Var, origin: Origin) -> Atom:
     if not isinstance(value, Var) or not is_outdated(heap, value, root):
         return value
     there = heap.taken_from[value]
-    copies = heap.copies_between(there.at, (heap.state.value(root),))
+    copies = heap.history.copies_between(there.at, (heap.state.value(root),))
     out = heap.copied_in.get(copies[0])
     if len(copies) > 1 or out is not heap.s.out or (
         heap.reference(value) != Reference(value, (), value)
     ):
         return value
     with heap.s.writing_to([]) as reading:
-        new = heap.read(there, copies[0], origin, value.name)
+        new = heap.reading.read(there, copies[0], origin, value.name)
     made = [k for k, st in enumerate(out) if isinstance(st, Let) and st.target is copies[0]]
     if len(made) != 1 or not isinstance(new, Var):
         return value
     out[made[0] + 1 : made[0] + 1] = reading
-    heap.detach(new, Reference(root, there.steps, copies[0]))
+    heap.reading.detach(new, Reference(root, there.steps, copies[0]))
     heap.references[value] = Reference(new, (), value)
     return new
 
@@ -194,7 +194,7 @@ def renew(
     s = heap.s
     if not isinstance(new, Var):
         new = s.let(Call(Const(list), (new,)), s.unit.type(new), root.name, origin, False)
-    heap.advance(root, new, rebound, origin, grown, False)
+    heap.changes.advance(root, new, rebound, origin, grown, False)
     heap.state.exclusive.pop(new, None)
     if made_of and heap.parts(new) is None:
         s.unit.writes.rearranged[new] = made_of

@@ -49,7 +49,7 @@ def store_item(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, 
     if isinstance(value, Var) and s.heap.identity(value) == s.heap.place(obj, step):
         return NONE  # x[i] += y has written it already
     if isinstance(type_, t.Array) and no_subscript(s.unit.type(index)):
-        s.out.append(Do(Item(s.heap.current(obj, origin), index), origin))  # raises
+        s.out.append(Do(Item(s.heap.reading.current(obj, origin), index), origin))  # raises
         return NONE
     if isinstance(type_, t.Array):
         value = augmented(s, obj, step, value, origin)
@@ -102,9 +102,9 @@ def store_in_array(
         value = s.call(Const(np.copy), [value], {}, origin, "value")
     added = summand(s, obj, type_, step, value, origin)
     if added is not None:
-        heap.write(obj, (step,), added, origin, adds=True)
+        heap.writing.write(obj, (step,), added, origin, adds=True)
         return
-    heap.write(obj, (step,), value, origin)
+    heap.writing.write(obj, (step,), value, origin)
 
 
 def augmented(s: Operations, obj: Var, step: Step, value: Atom, origin: Origin) -> Atom:
@@ -189,7 +189,7 @@ def store_in_slot(
         return
     owned = heap.owns(value)
     there = heap.reference(obj)
-    heap.write(obj, (step,), taken(s, there.root, value, owned, origin), origin, rebound=0)
+    heap.writing.write(obj, (step,), taken(s, there.root, value, owned, origin), origin, rebound=0)
     keep(heap, there.root, value, owned)
 
 
@@ -205,7 +205,7 @@ def accumulate_at(
         s, [part, index, value], {}, origin, name
     )):
         return NONE
-    heap_of(s).write(obj, (Step("item", args=(index,)),), value, origin, adds=True)
+    heap_of(s).writing.write(obj, (Step("item", args=(index,)),), value, origin, adds=True)
     return NONE
 
 

@@ -42,7 +42,7 @@ class Walked(Settling):
             there = heap.reference(iterable)
             step = Step("item", args=(self.position,))
             if i in self.walked:
-                found[i] = heap.read(
+                found[i] = heap.reading.read(
                     Reference(there.root, (*there.steps, step), iterable),
                     heap.state.value(there.root), origin, item.name,
                 )
@@ -69,8 +69,8 @@ class Walked(Settling):
                 continue  # a loop over a dict may change its values, not its keys
             root = heap.reference(iterable).root
             changed = iterable in self.flat and root in heap.state.invalidated
-            for source in (*heap.behind.get(root, ()), *heap.derived_of.get(root, ())):
-                if heap.derived.get(source, {}).get(root, False):  # only its slots matter
+            for source in (*heap.behind.get(root, ()), *heap.pending.derived_of.get(root, ())):
+                if heap.pending.derived.get(source, {}).get(root, False):  # only its slots matter
                     written = source in self.rebound or bool(self.grown.get(source))
                 else:
                     written = source in self.roots
@@ -79,7 +79,7 @@ class Walked(Settling):
                 changed |= written
             self.values_written |= changed and viewed is dict_values
             if changed:
-                heap.refuse_lost(iterable, root, origin)
+                heap.reading.refuse_lost(iterable, root, origin)
 
     def sequences(
         self, items: tuple[Var, ...], flat: list[Atom], out: list[Statement],
