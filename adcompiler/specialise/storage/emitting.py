@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Protocol
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Origin, Rhs, Star, Statement, Var
@@ -46,6 +46,6 @@ class Emitter(Protocol):
         """Write a tuple of values."""
 
     def call(
-        self, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+        self, func: Atom, args: list[Atom | Star], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom:
         """Write a call."""
