@@ -46,6 +46,7 @@ class Emitter(Protocol):
         """Write a tuple of values."""
 
     def call(
-        self, func: Atom, args: list[Atom | Star], kwargs: dict[str, Atom], origin: Origin, name: str
+        self, func: Atom, args: list[Atom | Star], kwargs: dict[str, Atom], origin: Origin,
+        name: str,
     ) -> Atom:
         """Write a call."""
