@@ -30,9 +30,7 @@ from adcompiler.runtime.adjoints.shaping import (
     complex_viewed, copy_as_laid_out, in_place_of, parts_viewed, reshape_view, viewed,
 )
 from adcompiler.runtime.batches import as_tangent_each, count_seeds, elementwise_each
-from adcompiler.runtime.series import COEFFICIENTS
-from adcompiler.runtime.series.algebra import multilinear_series
-from adcompiler.runtime.series.equations import first_rate
+from adcompiler.runtime.series import COEFFICIENTS, first_rate, multilinear_series
 from adcompiler.typed.builder import Builder
 
 SEQUENCES = ("add", "concat", "mul")

@@ -28,8 +28,7 @@ from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import project
 from adcompiler.runtime.adjoints.masked import masked_product, masked_quotient, zero_product
-from adcompiler.runtime.series import COEFFICIENTS
-from adcompiler.runtime.series.masked import still_where_still
+from adcompiler.runtime.series import COEFFICIENTS, still_where_still
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit
 
@@ -39,7 +38,7 @@ ALIKE = frozenset({"broadcast_to", "expand_dims", "reshape", "negative"})
 """What functions mean that give the numbers of their first argument, or their negatives."""
 MOVED = ALIKE | {"sum"}
 """What functions mean that numbers are moved out of."""
-OF_NUMBERS = ("adcompiler.runtime.series", f"{KERNELS}.scipy_series")
+OF_NUMBERS = (f"{KERNELS}.series", f"{KERNELS}.scipy_series")
 """Modules of functions of coefficients that do the same for each element of arrays."""
 
 

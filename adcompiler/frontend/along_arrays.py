@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.runtime.adjoints.padding import end_lengths, pad_widths
+from adcompiler.runtime.adjoints.shaping import end_lengths, pad_widths
 
 
 def with_arguments(function: Any, *more: Any, **kwargs: Any) -> Any:

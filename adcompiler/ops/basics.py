@@ -37,19 +37,11 @@ from adcompiler.runtime import (
     same_trailing_shape, scatter, seed, stays_real, stop_gradient, store_global, told, unpack,
     zeros_like,
 )
-from adcompiler.runtime.adjoints.gathering import (
-    item_adjoint, permute_adjoint, take_adjoint, take_along_axis_adjoint,
-)
 from adcompiler.runtime.adjoints.kinks import STAND_INS, first_derivative
-from adcompiler.runtime.adjoints.padding import pad_adjoint
-from adcompiler.runtime.adjoints.products import (
-    cross_adjoint_left, cross_adjoint_right, crossed, in_space, kron_adjoint_left,
-    kron_adjoint_right,
-)
+from adcompiler.runtime.adjoints.products import crossed, in_space
 from adcompiler.runtime.adjoints.shaping import (
-    complex_viewed, copy_as_laid_out, diagonal_adjoint, diagonal_view, diagonal_view_adjoint,
-    in_place_of, laid_out_as, parts_viewed, ravel_positions, read_order, repeat_adjoint,
-    reshape_view, resize_adjoint, tile_adjoint, viewed,
+    complex_viewed, copy_as_laid_out, diagonal_adjoint, diagonal_view, in_place_of, laid_out_as,
+    parts_viewed, read_order, reshape_view, viewed,
 )
 from adcompiler.runtime.aliases import copied_apart
 from adcompiler.runtime.batches import zeros_of_each
@@ -274,12 +266,7 @@ FRESH_RUNTIME = (
     array_of,
     call_on_copies, call_external, external_call, external_value, external_adjoint,
     external_tangent, external_by_vjp, external_of_two_by_vjp, external_of_three_by_vjp,
-    external_by_jac,
-    take_adjoint, take_along_axis_adjoint, permute_adjoint, item_adjoint, repeat_adjoint,
-    tile_adjoint, resize_adjoint, diagonal_adjoint, diagonal_view_adjoint, pad_adjoint,
-    cross_adjoint_left,
-    crossed, cross_adjoint_right, kron_adjoint_left, kron_adjoint_right, scatter, last_written,
-    as_gradient, as_rows,
+    external_by_jac, diagonal_adjoint, crossed, scatter, last_written, as_gradient, as_rows,
 )
 """Functions of the runtime whose results share storage with nothing that they are given."""
 
@@ -291,7 +278,7 @@ OF_RUNTIME: tuple[Entry, ...] = (
     ((reshape_view, diagonal_view, viewed, parts_viewed, complex_viewed), stated(shares=VIEW)),
     ((diagonal_view,), stated(tried=True)),
     ((
-        reshape_view, viewed, parts_viewed, complex_viewed, read_order, ravel_positions,
+        reshape_view, viewed, parts_viewed, complex_viewed, read_order,
     ), stated(reads_layout=True)),
     ((first_derivative, *STAND_INS), stated(
         pure=True, writes=(), tried=True, shares=Shares(SAME, (0,)), transfer="moves")),

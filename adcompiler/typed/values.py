@@ -20,14 +20,6 @@ from adcompiler.ir import types as t
 from adcompiler.ops.facts import Undecided, Untyped
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import as_cotangent, as_gradient, as_tangent, project
-from adcompiler.runtime.adjoints.gathering import (
-    permute_adjoint, take_adjoint, take_along_axis_adjoint,
-)
-from adcompiler.runtime.adjoints.joining import split_adjoint
-from adcompiler.runtime.adjoints.padding import pad_adjoint
-from adcompiler.runtime.adjoints.shaping import (
-    diagonal_adjoint, repeat_adjoint, resize_adjoint, tile_adjoint,
-)
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import dict_of, is_record_class, state_of
 from adcompiler.runtime.tables import is_table
@@ -383,15 +375,6 @@ def type_of_arithmetic(function: Callable[..., Any], *operands: t.Type) -> t.Typ
 # -- functions that are typed by calling another ---------------------------------------------------
 
 
-def _of_shape_second(g: Any, shape: Any, *rest: Any, **kwargs: Any) -> Any:
-    dtype = np.asarray(g[0] if isinstance(g, list) else g).dtype
-    return np.empty((1,) * len(shape), dtype)
-
-
-def _of_shape_last(g: Any, *rest: Any) -> Any:
-    return np.empty((1,) * len(rest[-1]), g.dtype)
-
-
 def _in_form_of(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of the runtime that looks into instances, which stand-ins do not allow."""
 
@@ -413,11 +396,6 @@ def holds_instance(value: Any) -> bool:
 
 
 TYPED_AS: dict[Any, Callable[..., Any]] = {
-    **{f: _in_form_of(f) for f in (as_cotangent, as_gradient, as_tangent, project)},
-    **dict.fromkeys((
-        take_adjoint, take_along_axis_adjoint, repeat_adjoint, tile_adjoint, resize_adjoint,
-        pad_adjoint, diagonal_adjoint, split_adjoint,
-    ), _of_shape_second),
-    permute_adjoint: _of_shape_last,
+    f: _in_form_of(f) for f in (as_cotangent, as_gradient, as_tangent, project)
 }
 """What is called on stand-ins in place of functions of the runtime, which refuse these."""

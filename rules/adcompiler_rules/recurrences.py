@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from adcompiler.rulekit import Recurrence, facts
-from adcompiler.runtime.series import (
-    cos_series, cosh_series, exp_series, exponent_series, hypot_series, log_series, modulus_series,
-    power_series, product_series, quotient_series, sin_series, sinh_series, tan_series,
+from adcompiler_rules.kernels.series import (
+    cos_series, cosh_series, exp_series, exponent_series, hypot_series, log_series,
+    modulus_series, power_series, product_series, quotient_series, sin_series, sinh_series,
+    tan_series,
 )
-from adcompiler.runtime.series.algebra import (
+from adcompiler_rules.kernels.array_series import (
     cholesky_series, cumprod_series, det_series, polyval_series, prod_series, solution_series,
 )
 

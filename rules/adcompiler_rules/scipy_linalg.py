@@ -12,7 +12,7 @@ import adcompiler_rules.scipy.linalg.structured_systems  # noqa: F401
 import scipy.linalg
 
 from adcompiler.rulekit import Recurrence, facts
-from adcompiler.runtime.series.algebra import det_series
+from adcompiler_rules.kernels.array_series import det_series
 from adcompiler_rules.scipy.facts import state_facts
 
 state_facts("scipy.linalg")

@@ -11,8 +11,8 @@ import numpy as np
 from adcompiler.rulekit import facts
 from adcompiler.runtime import append
 from adcompiler.runtime.adjoints.masked import zero_product
-from adcompiler.runtime.adjoints.products import einsum_adjoint, einsum_adjoints
-from adcompiler.runtime.adjoints.sequences import scale, scale_other_products
+from adcompiler_rules.kernels.products import einsum_adjoint, einsum_adjoints
+from adcompiler_rules.kernels.sequences import scale, scale_other_products
 
 if hasattr(np, "trapezoid"):  # NumPy 2
     facts(np.trapezoid, finite=True)

@@ -18,7 +18,8 @@ import adcompiler_rules.slopes  # noqa: F401
 from adcompiler.rulekit import Call, Recurrence, call, facts, non_differentiable, rrule, scalar_rule
 from adcompiler.runtime import project
 from adcompiler.runtime.adjoints.kinks import first_derivative
-from adcompiler.runtime.adjoints.sequences import like, scale, scale_other_products, spread
+from adcompiler.runtime.adjoints.sequences import like, spread
+from adcompiler_rules.kernels.sequences import scale, scale_other_products
 from adcompiler_rules.compositions import composed
 from adcompiler_rules.kernels.scipy_series import gamma_series, loggamma_derivative
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from adcompiler.rulekit import Call, call, rrule
-from adcompiler.runtime.adjoints.sequences import at_ranks, deviations, like, spread
+from adcompiler.runtime.adjoints.sequences import like, spread
+from adcompiler_rules.kernels.sequences import at_ranks, deviations
 
 
 def _samples(kind: Any) -> Any:

@@ -34,8 +34,8 @@ MAY_BE_REFUSED = ("adcompiler.", "scipy.", "numpy.gradient")
 """Where pullbacks call what has no rule: such a rule has no pushforward, which is told by name."""
 
 PARTLY_REFUSED = {
-    "adcompiler.runtime.adjoints.products.einsum_lists_adjoints",
-    "adcompiler.runtime.adjoints.shaping.meshgrid_adjoint",
+    "adcompiler_rules.kernels.products.einsum_lists_adjoints",
+    "adcompiler_rules.kernels.shaping.meshgrid_adjoint",
     "adcompiler.runtime.adjoints.shaping.viewed",
 }
 """Adjoints of which some samples are refused, by the compiler or when running."""

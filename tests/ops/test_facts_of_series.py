@@ -10,7 +10,7 @@ import pytest
 from adcompiler import scalar_rule, source, taylor
 from adcompiler.ops.homes import display_name
 from adcompiler.rulekit import REGISTRY, Recurrence, facts
-from adcompiler.runtime.series import exp_series
+from adcompiler_rules.kernels.series import exp_series
 from tests.ops.test_facts_of_results import said
 
 KNOWN = said("recurrence")

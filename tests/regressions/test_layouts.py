@@ -6,7 +6,8 @@ import scipy.linalg
 from adcompiler import (
     UnsupportedError, grad, hvp, jacobian_sparsity, jvp, value_and_grad, vjp,
 )
-from adcompiler.runtime.adjoints.shaping import CopiedError, copy_as_laid_out, ravel_positions
+from adcompiler.runtime.adjoints.shaping import CopiedError, copy_as_laid_out
+from adcompiler_rules.kernels.shaping import ravel_positions
 from numpy.lib.stride_tricks import as_strided
 
 

@@ -64,7 +64,7 @@ NOT_COMPILED = {
     # the degree in a tuple of arrays becomes a float, which SciPy 1.18 does not take
     ("scipy.interpolate._fitpack_py.splev", False): lambda *args: True,
     # subscripts given as lists count as numbers where they come in with the arrays
-    ("adcompiler.runtime.adjoints.products.einsum_lists_adjoints", False): lambda *args: True,
+    ("adcompiler_rules.kernels.products.einsum_lists_adjoints", False): lambda *args: True,
 }
 """Samples left out, by rule and whether containers are written as displays."""
 

@@ -41,9 +41,9 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.problems import name_of
 from adcompiler.runtime.batches import count_seeds
-from adcompiler.runtime.series import away_from_kink
-from adcompiler.runtime.series.algebra import multilinear_series
-from adcompiler.runtime.series.equations import first_rate, integrated, rates
+from adcompiler.runtime.series import (
+    away_from_kink, first_rate, integrated, multilinear_series, rates,
+)
 from adcompiler.specialise.evaluator import Specialiser
 
 SIZES = frozenset({"norm", "hypot", "std"})

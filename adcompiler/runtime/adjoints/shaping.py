@@ -1,19 +1,16 @@
-"""Adjoints of functions that reshape, repeat or mirror arrays, where one expression is not enough.
+"""Adjoints of functions that reshape arrays or lay them out, where one expression is not enough.
 
 Every function is pure. ``g`` is the cotangent of the result and ``shape`` that of the argument.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from adcompiler.errors import ADError
 from adcompiler.runtime.adjoints.broadcasting import project
-from adcompiler.runtime.adjoints.gathering import take_adjoint
 
 COVERED_WITH = "numpy"
 """The module whose rules come with those of these functions."""
@@ -57,13 +54,6 @@ def complex_viewed(x: Any) -> Any:
 def diagonal_view(x: Any, subscripts: str) -> Any:
     """Return ``np.einsum(subscripts, x)`` where that is a view: of all axes, or of diagonals."""
     return np.einsum(subscripts, x)
-
-
-def diagonal_view_adjoint(g: Any, shape: tuple[int, ...], subscripts: str) -> Any:
-    """Return the cotangent of an array of ``shape`` for its ``diagonal_view``."""
-    dx = np.zeros(shape, np.asarray(g).dtype)
-    np.einsum(subscripts, dx)[...] = g
-    return dx
 
 
 def copy_as_laid_out(x: Any) -> Any:
@@ -117,13 +107,6 @@ def like(g: Any, x: Any) -> Any:
     return project(g, x)
 
 
-def like_each(gs: Sequence[Any], arrays: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the cotangents ``gs`` of reshaped ``arrays``, each in its array's shape and form."""
-    return tuple(
-        like(np.reshape(g, np.shape(x)), x) for g, x in zip(gs, arrays, strict=True)
-    )
-
-
 # --- order of elements and axes -------------------------------------------------------------------
 
 
@@ -135,84 +118,6 @@ def read_order(x: Any, order: str) -> Any:
     if order != "A":
         return order
     return "F" if isinstance(x, np.ndarray) and np.isfortran(x) else "C"
-
-
-def ravel_positions(x: Any, order: str) -> Any:
-    """Return where ``np.ravel(x, order)`` finds its elements in ``np.ravel(x)``."""
-    shape = np.shape(x)
-    positions = np.arange(math.prod(shape)).reshape(shape)
-    if order == "K" and isinstance(x, np.ndarray):
-        if 0 in x.strides:  # of such axes the iterator decides where they come
-            upright = tuple(slice(None, None, -1 if n < 0 else 1) for n in x.strides)
-            steps = np.nditer(x[upright], ["c_index", "zerosize_ok"], order="K")
-            at = np.array([steps.index for _ in steps], np.intp)
-            return positions.ravel()[at]
-        in_layout_of_x = np.empty_like(x, dtype=np.intp, order="K", subok=False)
-        in_layout_of_x[...] = positions
-        return in_layout_of_x.ravel("K")
-    return positions.ravel(read_order(x, "A" if order == "K" else order))
-
-
-def inverse_permutation(axes: Sequence[int]) -> tuple[int, ...]:
-    """Return the axes that undo ``np.transpose(x, axes)``; negative axes count from the end."""
-    order = np.reshape(axes, -1)
-    return tuple(int(axis) for axis in np.argsort(np.mod(order, max(len(order), 1))))
-
-
-def rolled_to(axis: int, start: int, ndim: int) -> int:
-    """Return where ``np.rollaxis(x, axis, start)`` puts ``axis``: its position in the result."""
-    axis, start = axis % ndim, start + ndim if start < 0 else start
-    return start - 1 if axis < start else start
-
-
-# --- repetition -----------------------------------------------------------------------------------
-
-
-def repeat_adjoint(g: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) -> Any:
-    """Return the cotangent of an array of ``shape`` for ``np.repeat(x, repeats, axis)``."""
-    if axis is None:
-        return repeat_adjoint(g, (math.prod(shape),), repeats, 0).reshape(shape)
-    axis %= max(len(shape), 1)
-    if np.size(repeats) == 1:
-        repeats = int(np.reshape(repeats, ()))
-        return g.reshape(*shape[: axis + 1], repeats, *shape[axis + 1 :]).sum(axis + 1)
-    return take_adjoint(g, shape, np.repeat(np.arange(shape[axis]), repeats), axis)
-
-
-def tile_adjoint(g: Any, shape: tuple[int, ...], reps: Any) -> Any:
-    """Return the cotangent of an array of ``shape`` for ``np.tile(x, reps)``."""
-    reps = tuple(np.reshape(reps, -1))
-    ndim = max(len(shape), len(reps))
-    reps = (1,) * (ndim - len(reps)) + reps
-    sizes = (1,) * (ndim - len(shape)) + shape
-    blocks = [n for pair in zip(reps, sizes, strict=True) for n in pair]
-    return g.reshape(blocks).sum(tuple(range(0, 2 * ndim, 2))).reshape(shape)
-
-
-def resize_adjoint(g: Any, shape: tuple[int, ...]) -> Any:
-    """Return the cotangent of an array of ``shape`` for ``np.resize``, which repeats it flat."""
-    size = math.prod(shape)
-    if size == 0:
-        return np.zeros(shape, g.dtype)
-    padded = np.zeros(-(-g.size // size) * size, g.dtype)
-    padded[: g.size] = np.ravel(g)
-    return padded.reshape(-1, size).sum(0).reshape(shape)
-
-
-def meshgrid_adjoint(
-    gs: Sequence[Any], xi: Sequence[Any], indexing: str, sparse: bool
-) -> tuple[Any, ...]:
-    """Return the cotangents of the vectors ``xi`` for ``np.meshgrid``, full or ``sparse``."""
-    if sparse:
-        return like_each(gs, xi)
-    order = list(range(len(xi)))
-    if indexing == "xy":
-        order[:2] = order[:2][::-1]
-    sums = [
-        g.sum(tuple(other for other in order if other != axis))
-        for g, axis in zip(gs, order, strict=True)
-    ]
-    return like_each(sums, xi)
 
 
 # --- diagonals ------------------------------------------------------------------------------------
@@ -227,3 +132,22 @@ def diagonal_adjoint(
     rows = np.arange(g.shape[-1]) + max(-offset, 0)
     matrices[..., rows, rows + offset] = g
     return x_bar
+
+
+# --- widths of padding ----------------------------------------------------------------------------
+
+
+def pad_widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
+    """Return the widths (before, after) of each axis from what ``np.pad`` takes for them."""
+    if isinstance(pad_width, dict):
+        axes = {axis % ndim: width for axis, width in pad_width.items()}
+        pairs = [np.broadcast_to(axes.get(axis, 0), 2) for axis in range(ndim)]
+    else:
+        pairs = list(np.broadcast_to(pad_width, (ndim, 2)))
+    return [(int(before), int(after)) for before, after in pairs]
+
+
+def end_lengths(stat_length: Any, ndim: int, axis: int, n: int) -> tuple[int, int]:
+    """Return how many of ``n`` elements at either end of ``axis`` a statistic is of."""
+    first, last = np.broadcast_to(np.asarray(stat_length), (ndim, 2))[axis]
+    return n if first is None else min(int(first), n), n if last is None else min(int(last), n)

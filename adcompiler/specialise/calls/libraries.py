@@ -205,7 +205,7 @@ SUBSTITUTES = tuple(
 """Modules of the runtime whose classes and functions are compiled as a user's are."""
 COMPILED = frozenset({
     "adcompiler.runtime.adjoints.elementwise", "adcompiler.runtime.adjoints.sequences",
-    f"{KERNELS}.reductions",
+    f"{KERNELS}.reductions", f"{KERNELS}.sequences",
 })
 """Modules of the runtime whose functions are adjoints written in the accepted language."""
 WRITING = frozenset({add_at, append, drop_last, entry, put_entry})

@@ -13,9 +13,10 @@ import numpy as np
 import scipy  # its subpackages are imported when they are first asked for
 
 from adcompiler.runtime.adjoints.elementwise import sinc_derivative
-from adcompiler.runtime.series import (
-    by_order, cauchy, exponentials, folded, from_first, kind_of, log_series, number,
-    of_coefficients, orders_of, silent,
+from adcompiler.runtime.series import of_coefficients
+from adcompiler_rules.kernels.series import (
+    by_order, cauchy, exponentials, folded, from_first, kind_of, log_series, number, orders_of,
+    silent,
 )
 
 

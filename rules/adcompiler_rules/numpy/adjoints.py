@@ -1,4 +1,4 @@
-"""Rules of the adjoints in ``adcompiler.runtime``: what derivatives of derivatives need.
+"""Rules of adjoints of functions that move elements: what derivatives of derivatives need.
 
 An adjoint is linear in the cotangent ``g``, and its own adjoint is the function it came from. Those
 of products are in ``linalg.product_adjoints``.
@@ -6,50 +6,23 @@ of products are in ``linalg.product_adjoints``.
 
 import numpy as np
 
-from adcompiler.rulekit import call, complexes, non_differentiable, rrule
-from adcompiler.runtime.adjoints.gathering import (
-    along_axis,
-    first_of,
-    first_positions,
-    inserted_positions,
-    item_adjoint,
-    kept_positions,
-    part_without_zeros,
-    permute_adjoint,
-    take_adjoint,
-    take_along_axis_adjoint,
+from adcompiler.rulekit import call, complexes, facts, non_differentiable, rrule
+from adcompiler_rules.kernels.gathering import (
+    along_axis, first_of, first_positions, inserted_positions, item_adjoint, kept_positions,
+    part_without_zeros, permute_adjoint, take_adjoint, take_along_axis_adjoint,
 )
 from adcompiler.runtime.adjoints.joining import (
-    block_adjoint,
-    column_stack_adjoint,
-    concatenate_adjoint,
-    dstack_adjoint,
-    hstack_adjoint,
-    split_adjoint,
-    stack_adjoint,
-    tolist_adjoint,
+    column_stack_adjoint, concatenate_adjoint, dstack_adjoint, hstack_adjoint, stack_adjoint,
     vstack_adjoint,
 )
-from adcompiler.runtime.adjoints.padding import (
-    end_lengths,
-    pad_adjoint,
-    pad_linear,
-    pad_values_adjoint,
-    pad_widths,
+from adcompiler_rules.kernels.shaping import (
+    block_adjoint, inverse_permutation, like_each, meshgrid_adjoint, ravel_positions,
+    repeat_adjoint, resize_adjoint, rolled_to, split_adjoint, tile_adjoint, tolist_adjoint,
 )
 from adcompiler.runtime.adjoints.shaping import (
-    diagonal_adjoint,
-    inverse_permutation,
-    like,
-    like_each,
-    meshgrid_adjoint,
-    ravel_positions,
-    read_order,
-    repeat_adjoint,
-    resize_adjoint,
-    rolled_to,
-    tile_adjoint,
+    diagonal_adjoint, end_lengths, like, pad_widths, read_order,
 )
+from adcompiler_rules.kernels.padding import pad_adjoint, pad_linear, pad_values_adjoint
 
 
 # --- form and shape -------------------------------------------------------------------------------
@@ -326,5 +299,20 @@ def tolist_adjoint_rule(g, x):
 
 non_differentiable(
     along_axis, end_lengths, first_of, first_positions, inserted_positions, inverse_permutation,
-    kept_positions, pad_widths, part_without_zeros, ravel_positions, read_order, rolled_to,
+    kept_positions, pad_widths, part_without_zeros, read_order, rolled_to,
 )
+non_differentiable(ravel_positions, reads_layout=True)
+
+
+def of_shape_second(g, shape, *rest, **more):
+    """Return the cotangent, or the cotangents joined, of an array of ``shape``."""
+    return np.empty((1,) * len(shape), np.asarray(g[0] if isinstance(g, list) else g).dtype)
+
+
+facts(
+    take_adjoint, take_along_axis_adjoint, repeat_adjoint, tile_adjoint, resize_adjoint,
+    pad_adjoint, shares="none", typed_as=of_shape_second)
+facts(diagonal_adjoint, split_adjoint, typed_as=of_shape_second)
+facts(permute_adjoint, shares="none", typed_as=lambda g, permutation, axis, shape: np.empty(
+    (1,) * len(shape), g.dtype))
+facts(item_adjoint, shares="none")

@@ -15,7 +15,7 @@ from numpy.polynomial import polyutils
 
 from adcompiler.rulekit import facts
 from adcompiler.rulekit.problems import UncoveredError
-from adcompiler.runtime.adjoints.gathering import part_without_zeros
+from adcompiler_rules.kernels.gathering import part_without_zeros
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:

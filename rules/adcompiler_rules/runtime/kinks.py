@@ -13,7 +13,7 @@ from adcompiler.runtime.adjoints.kinks import (
     square_of,
     square_of_norm,
 )
-from adcompiler.runtime.adjoints.sequences import scale
+from adcompiler_rules.kernels.sequences import scale
 from adcompiler.runtime.adjoints.shaping import like
 
 

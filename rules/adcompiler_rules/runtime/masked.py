@@ -9,7 +9,7 @@ import numpy as np
 from adcompiler.rulekit import Recurrence, call, facts, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.adjoints.masked import masked_product, masked_quotient, zero_product
-from adcompiler.runtime.series.masked import (
+from adcompiler_rules.kernels.masked_series import (
     masked_product_series, masked_quotient_series, zero_product_series,
 )
 

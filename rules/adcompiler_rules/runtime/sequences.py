@@ -11,10 +11,10 @@ import numpy as np
 
 from adcompiler.rulekit import call, rrule
 from adcompiler.runtime import as_tangent, project
-from adcompiler.runtime.adjoints.sequences import (
-    at_ranks, at_ranks_adjoint, deviations, like, other_products_along, repeats, scale,
-    scale_other_products, scale_other_products_adjoint, share, share_adjoint, spread,
-    spread_adjoint, sum_repeats, unsort,
+from adcompiler.runtime.adjoints.sequences import like, share, spread, sum_repeats, unsort
+from adcompiler_rules.kernels.sequences import (
+    at_ranks, at_ranks_adjoint, deviations, other_products_along, repeats, scale,
+    scale_other_products, scale_other_products_adjoint, share_adjoint, spread_adjoint,
 )
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from adcompiler.rulekit import call, rrule
-from adcompiler.runtime.adjoints.gathering import item_adjoint
-from adcompiler.runtime.adjoints.joining import tolist_adjoint
+from adcompiler_rules.kernels.gathering import item_adjoint
+from adcompiler_rules.kernels.shaping import tolist_adjoint
 from adcompiler.runtime.adjoints.shaping import complex_viewed, like, parts_viewed
 
 

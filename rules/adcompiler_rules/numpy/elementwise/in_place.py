@@ -8,7 +8,7 @@ import numpy as np
 
 from adcompiler.rulekit import facts
 from adcompiler.runtime import accumulate
-from adcompiler.runtime.adjoints.gathering import along_axis
+from adcompiler_rules.kernels.gathering import along_axis
 from adcompiler.runtime.adjoints.shaping import complex_viewed, parts_viewed, viewed
 from adcompiler_rules.kernels.ufunc_methods import (
     divided_at, largest_at, multiplied_at, places_at, smallest_at, times_before,

@@ -13,7 +13,7 @@ import numpy as np
 
 from adcompiler.rulekit import Call, call, facts, non_differentiable, rrule
 from adcompiler.runtime import project
-from adcompiler.runtime.adjoints.gathering import take_adjoint
+from adcompiler_rules.kernels.gathering import take_adjoint
 from adcompiler.runtime.adjoints.kinks import first_derivative
 from adcompiler_rules.kernels.reductions import product_of_others
 from adcompiler.runtime.adjoints.shaping import like

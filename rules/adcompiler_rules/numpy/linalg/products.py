@@ -9,19 +9,11 @@ import numpy as np
 
 from adcompiler.rulekit import alias, call, complexes, facts, frule, rrule
 from adcompiler.runtime import project
-from adcompiler.runtime.adjoints.products import (
-    cross_adjoint_left,
-    cross_adjoint_right,
-    crossed,
-    einsum_adjoint,
-    einsum_adjoints,
-    einsum_lists_adjoints,
-    in_space,
-    kron_adjoint_left,
-    kron_adjoint_right,
-    multi_dot_adjoint,
-    tensordot_adjoint_left,
-    tensordot_adjoint_right,
+from adcompiler.runtime.adjoints.products import crossed, in_space
+from adcompiler_rules.kernels.products import (
+    cross_adjoint_left, cross_adjoint_right, einsum_adjoint, einsum_adjoints,
+    einsum_lists_adjoints, kron_adjoint_left, kron_adjoint_right, multi_dot_adjoint,
+    tensordot_adjoint_left, tensordot_adjoint_right,
 )
 from adcompiler.runtime.adjoints.shaping import like
 

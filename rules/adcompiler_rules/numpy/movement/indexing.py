@@ -5,13 +5,11 @@ from typing import Any
 import numpy as np
 
 from adcompiler.rulekit import alias, call, non_differentiable, rrule
-from adcompiler.runtime.adjoints.gathering import (
-    first_positions,
-    permute_adjoint,
-    take_adjoint,
-    take_along_axis_adjoint,
+from adcompiler_rules.kernels.gathering import (
+    first_positions, permute_adjoint, take_adjoint, take_along_axis_adjoint,
 )
-from adcompiler.runtime.adjoints.shaping import like, like_each
+from adcompiler.runtime.adjoints.shaping import like
+from adcompiler_rules.kernels.shaping import like_each
 
 # --- selection ------------------------------------------------------------------------------------
 

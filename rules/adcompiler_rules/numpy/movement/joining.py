@@ -6,16 +6,11 @@ import numpy as np
 
 from adcompiler.rulekit import alias, call, rrule
 from adcompiler.runtime.adjoints.joining import (
-    block_adjoint,
-    column_stack_adjoint,
-    concatenate_adjoint,
-    dstack_adjoint,
-    hstack_adjoint,
-    split_adjoint,
-    stack_adjoint,
+    column_stack_adjoint, concatenate_adjoint, dstack_adjoint, hstack_adjoint, stack_adjoint,
     vstack_adjoint,
 )
-from adcompiler.runtime.adjoints.shaping import like, meshgrid_adjoint
+from adcompiler_rules.kernels.shaping import block_adjoint, meshgrid_adjoint, split_adjoint
+from adcompiler.runtime.adjoints.shaping import like
 
 # --- joining --------------------------------------------------------------------------------------
 

@@ -5,15 +5,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from adcompiler.rulekit import alias, call, rrule
 from adcompiler.runtime import unbroadcast
-from adcompiler.runtime.adjoints.gathering import inserted_positions, kept_positions, take_adjoint
-from adcompiler.runtime.adjoints.padding import pad_adjoint, pad_values_adjoint, windows_adjoint
-from adcompiler.runtime.adjoints.shaping import (
-    diagonal_adjoint,
-    like,
-    repeat_adjoint,
-    resize_adjoint,
-    tile_adjoint,
-)
+from adcompiler_rules.kernels.gathering import inserted_positions, kept_positions, take_adjoint
+from adcompiler_rules.kernels.padding import pad_adjoint, pad_values_adjoint, windows_adjoint
+from adcompiler.runtime.adjoints.shaping import diagonal_adjoint, like
+from adcompiler_rules.kernels.shaping import repeat_adjoint, resize_adjoint, tile_adjoint
 
 # --- repetition -----------------------------------------------------------------------------------
 

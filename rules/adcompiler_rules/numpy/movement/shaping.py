@@ -4,17 +4,12 @@ import numpy as np
 
 from adcompiler.rulekit import alias, call, non_differentiable, rrule
 from adcompiler.runtime import project
-from adcompiler.runtime.adjoints.gathering import take_adjoint
+from adcompiler_rules.kernels.gathering import take_adjoint
 from adcompiler.runtime.adjoints.shaping import (
-    copy_as_laid_out,
-    in_place_of,
-    inverse_permutation,
-    like,
-    like_each,
-    ravel_positions,
-    read_order,
-    reshape_view,
-    rolled_to,
+    copy_as_laid_out, in_place_of, like, read_order, reshape_view,
+)
+from adcompiler_rules.kernels.shaping import (
+    inverse_permutation, like_each, ravel_positions, rolled_to,
 )
 
 # --- shape ----------------------------------------------------------------------------------------

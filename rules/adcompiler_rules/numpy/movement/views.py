@@ -9,11 +9,12 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from adcompiler.rulekit import call, facts, non_differentiable, rrule
-from adcompiler.runtime.adjoints.gathering import strided_positions, take_adjoint
-from adcompiler.runtime.adjoints.padding import windows_adjoint
+from adcompiler_rules.kernels.gathering import strided_positions, take_adjoint
+from adcompiler_rules.kernels.padding import windows_adjoint
 from adcompiler.runtime.adjoints.shaping import (
-    diagonal_view, diagonal_view_adjoint, in_place_of, laid_out_as, like, reshape_view,
+    diagonal_view, in_place_of, laid_out_as, like, reshape_view,
 )
+from adcompiler_rules.kernels.shaping import diagonal_view_adjoint
 
 
 non_differentiable(strided_positions, reads_layout=True)
@@ -87,3 +88,4 @@ facts(strided_positions, typed_as=of_positions)
 facts(reshape_view, typed_as=of_view)
 facts(laid_out_as, in_place_of, typed_as=laid_out)
 facts(windows_adjoint, diagonal_view_adjoint, typed_as=of_argument)
+facts(diagonal_view_adjoint, shares="none")

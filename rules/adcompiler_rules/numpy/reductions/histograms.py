@@ -10,7 +10,7 @@ import numpy as np
 
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler_rules.kernels.counting import bins_of, cells_of, range_adjoint
-from adcompiler.runtime.adjoints.gathering import first_of, take_adjoint
+from adcompiler_rules.kernels.gathering import first_of, take_adjoint
 from adcompiler.runtime.adjoints.shaping import like
 
 # --- histograms -----------------------------------------------------------------------------------

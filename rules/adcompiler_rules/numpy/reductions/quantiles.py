@@ -14,7 +14,7 @@ from adcompiler_rules.kernels.reductions import (
     quantile_tangent,
     weighted_places,
 )
-from adcompiler.runtime.adjoints.gathering import take_adjoint
+from adcompiler_rules.kernels.gathering import take_adjoint
 from adcompiler.runtime.adjoints.shaping import like
 from adcompiler_rules.numpy.reductions.statistics import (
     MISSING, separated, with_missing, with_one_number,

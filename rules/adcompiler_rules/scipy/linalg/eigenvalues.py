@@ -7,7 +7,7 @@ import numpy as np
 import scipy.linalg
 
 from adcompiler.rulekit import call, rrule
-from adcompiler.runtime.adjoints.gathering import take_adjoint
+from adcompiler_rules.kernels.gathering import take_adjoint
 from adcompiler_rules.kernels.linear_algebra import nearest
 from adcompiler_rules.kernels.scipy_solvers import mirrored_adjoint
 from adcompiler.runtime.adjoints.shaping import like

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from adcompiler.rulekit import call, frule, non_differentiable, rrule
-from adcompiler.runtime.adjoints.gathering import take_adjoint
+from adcompiler_rules.kernels.gathering import take_adjoint
 from adcompiler.runtime.adjoints.kinks import first_derivative
 from adcompiler_rules.kernels.reductions import matrix_norm_adjoint
 from adcompiler_rules.kernels.scipy_solvers import toeplitz_adjoint

@@ -11,7 +11,7 @@ import scipy.linalg
 from scipy.linalg import solve_banded
 
 from adcompiler.rulekit import call, rrule
-from adcompiler.runtime.adjoints.gathering import take_adjoint
+from adcompiler_rules.kernels.gathering import take_adjoint
 from adcompiler_rules.kernels.scipy_solvers import (
     banded_factor_product, banded_outer, banded_transpose, cholesky_banded_adjoint,
     toeplitz_adjoint,

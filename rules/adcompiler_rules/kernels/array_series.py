@@ -1,45 +1,14 @@
-"""Truncated Taylor series of products of arrays and of linear systems, order by order."""
+"""Truncated Taylor series of products along axes, of factors and of linear systems."""
 
 from __future__ import annotations
 
-import itertools
 import operator
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from adcompiler.runtime.series import cauchy, kind_of, of_coefficients, orders_of, silent
-
-
-def multilinear_series(
-    function: Callable[..., Any], places: tuple[int, ...], args: tuple[Any, ...],
-    *coefficients: Any, **named: Any,
-) -> np.ndarray:
-    """Return the coefficients of ``function(*args, **named)``, linear in each of some arguments.
-
-    ``places`` are the positions of these among ``args``, ``coefficients`` are theirs.
-    """
-    orders = len(coefficients[0])
-    found: list[Any] = []
-    for k in range(1, orders + 1):
-        total: Any = None
-        for parts in compositions(k, len(places)):
-            given = list(args)
-            for place, d, j in zip(places, coefficients, parts, strict=True):
-                if j:
-                    given[place] = d[j - 1]
-            term = function(*given, **named)
-            total = term if total is None else total + term
-        found.append(total)
-    return np.stack(found)
-
-
-def compositions(total: int, count: int) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to write a number as a sum of ``count`` numbers from 0 on."""
-    for bars in itertools.combinations(range(total + count - 1), count - 1):
-        ends = (-1, *bars, total + count - 1)
-        yield tuple(b - a - 1 for a, b in itertools.pairwise(ends))
+from adcompiler.runtime.series import of_coefficients
+from adcompiler_rules.kernels.series import cauchy, kind_of, orders_of, silent
 
 
 @of_coefficients(1, 3)
@@ -153,9 +122,3 @@ def polyval_series(p: Any, dp: Any, x: Any, dx: Any, y: Any) -> np.ndarray:
         total = [c + w[i] for c, w in zip(cauchy(total, at), weights, strict=True)]
     shape, kind = np.shape(y), kind_of(y)
     return np.stack([np.broadcast_to(c, shape) for c in total[1:]]).astype(kind)
-
-
-__all__ = [
-    "cholesky_series", "cumprod_series", "det_series", "multilinear_series", "polyval_series",
-    "prod_series", "solution_series",
-]

@@ -16,26 +16,11 @@ import functools
 import math
 import operator
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from adcompiler.errors import UncoveredError
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-COEFFICIENTS: dict[Any, tuple[int, ...]] = {}
-"""Functions of coefficients, with the positions of the arguments that are such."""
-
-
-def of_coefficients(*positions: int) -> Callable[[Function], Function]:
-    """Enter a function whose arguments at ``positions`` are coefficients; its result is, too."""
-
-    def entered(function: Function) -> Function:
-        COEFFICIENTS[function] = positions
-        return function
-
-    return entered
+from adcompiler.runtime.series import Function, of_coefficients
 
 
 def silent(function: Function) -> Function:
@@ -236,28 +221,6 @@ def modulus_series(x: Any, dx: Any, z: Any) -> np.ndarray:
     return hypot_series(np.real(x), dx.real, np.imag(x), dx.imag, z)
 
 
-@of_coefficients(0, 4, 5)
-def away_from_kink(dz: np.ndarray, z: Any, place: str, text: str, dx: Any, dy: Any) -> np.ndarray:
-    """Return the coefficients ``dz`` of the size ``z`` of what moves by ``dx`` and ``dy``.
-
-    Raises UncoveredError where the size is 0, and moves: it has no coefficients after the first.
-    """
-    if len(dz) > 1 and np.any(z == 0):
-        for d in (dz, dx, dy):
-            if d is not None and np.any((z == 0) & moving(d, np.shape(z))):
-                raise UncoveredError("a norm has no Taylor series at 0", place, text)
-    return dz
-
-
-def moving(d: Any, shape: tuple[int, ...]) -> Any:
-    """Return where something moves, for results of a shape; False where that is not known."""
-    moves = np.any(d != 0, axis=0)
-    if not shape:
-        return np.any(moves)
-    known = moves.ndim <= len(shape) and np.broadcast_shapes(moves.shape, shape) == shape
-    return moves if known else False
-
-
 # -- exponentials and logarithms -------------------------------------------------------------------
 
 
@@ -338,10 +301,3 @@ def tan_series(x: Any, dx: Any, y: Any, sign: float = 1.0) -> np.ndarray:
         c.append(folded(weighted, slope) / k)
         slope.append(sign * (c[0] * c[k] + folded(c, c[:-1])))
     return from_first(c, kind_of(y))
-
-
-__all__ = [
-    "COEFFICIENTS", "away_from_kink", "cos_series", "cosh_series", "exp_series",
-    "exponent_series", "hypot_series", "log_series", "modulus_series", "power_series",
-    "product_series", "quotient_series", "sin_series", "sinh_series", "tan_series",
-]

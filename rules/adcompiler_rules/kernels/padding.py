@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime.adjoints.broadcasting import unbroadcast
-from adcompiler.runtime.adjoints.gathering import take_adjoint
-from adcompiler.runtime.adjoints.shaping import like
+from adcompiler.runtime.adjoints.shaping import like, pad_widths
+from adcompiler_rules.kernels.gathering import take_adjoint
 
 COVERED_WITH = "numpy"
 """The module whose rules come with those of these functions."""
@@ -99,22 +99,6 @@ def _last_axis_first(pad_width: Any, ndim: int) -> list[tuple[int, tuple[int, in
     """Return the padded axes and their widths, against the order in which they are padded."""
     widths = enumerate(pad_widths(pad_width, ndim))
     return [(axis, width) for axis, width in widths if any(width)][::-1]
-
-
-def pad_widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
-    """Return the widths (before, after) of each axis from what ``np.pad`` takes for them."""
-    if isinstance(pad_width, dict):
-        axes = {axis % ndim: width for axis, width in pad_width.items()}
-        pairs = [np.broadcast_to(axes.get(axis, 0), 2) for axis in range(ndim)]
-    else:
-        pairs = list(np.broadcast_to(pad_width, (ndim, 2)))
-    return [(int(before), int(after)) for before, after in pairs]
-
-
-def end_lengths(stat_length: Any, ndim: int, axis: int, n: int) -> tuple[int, int]:
-    """Return how many of ``n`` elements at either end of ``axis`` a statistic is of."""
-    first, last = np.broadcast_to(np.asarray(stat_length), (ndim, 2))[axis]
-    return n if first is None else min(int(first), n), n if last is None else min(int(last), n)
 
 
 def _mirrored_adjoint(

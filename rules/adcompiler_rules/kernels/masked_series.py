@@ -1,4 +1,4 @@
-"""Coefficients of Taylor series of masked products, and of functions with infinite slopes."""
+"""Coefficients of Taylor series of masked products."""
 
 from __future__ import annotations
 
@@ -8,24 +8,8 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime.adjoints.masked import masked_product, masked_quotient, zero_product
-from adcompiler.runtime.series import (
-    from_first, of_coefficients, orders_of, quotient_with, silent,
-)
-
-
-@of_coefficients(0, 1, 2)
-def still_where_still(dz: np.ndarray, dx: Any, dy: Any = None) -> np.ndarray:
-    """Return the coefficients of a function of numbers, 0 as long as those of arguments are.
-
-    The first coefficient of an argument that is not 0 moves the value from its order on.
-    """
-    moves: Any = False
-    for d in (dx, dy):
-        if d is not None:
-            missing = (1,) * (dz.ndim - d.ndim)
-            moves = moves | (d != 0).reshape(len(d), *missing, *d.shape[1:])
-    moves = np.broadcast_to(np.logical_or.accumulate(moves, axis=0), dz.shape)
-    return np.where(moves, dz, dz.dtype.type(0))
+from adcompiler.runtime.series import of_coefficients
+from adcompiler_rules.kernels.series import from_first, orders_of, quotient_with, silent
 
 
 def product_with(
@@ -64,8 +48,3 @@ def masked_fold(b: list[Any], c: list[Any]) -> Any:
     """Return the sum of ``b[j] c[k - j]`` for ``j`` from 1 on, ``k`` being the next order of ``c``.
     """
     return sum(zero_product(c[-j], b[j]) for j in range(1, len(c) + 1))
-
-
-__all__ = [
-    "masked_product_series", "masked_quotient_series", "still_where_still", "zero_product_series",
-]
