@@ -225,6 +225,14 @@ class ADError(Exception):
     """
 
 
+def refused_twice(first: ADError, second: ADError) -> ADError:
+    """Return the refusal of the compiler, with what the recording said."""
+    said = "Recording it was refused too: " + str(second).partition("\n")[0]
+    if said not in getattr(first, "__notes__", ()):
+        first.add_note(said)
+    return first
+
+
 class LocatedError(ADError):
     """A refusal that points at places in the user's source, all of them at once."""
 

@@ -15,9 +15,10 @@ from adcompiler.dispatch.options import Options
 from adcompiler.dispatch.targets import Target
 from adcompiler.errors import (
     ADError, LargeGradientWarning, LocatedError, RecordedWarning, TooLargeError, TooLongError,
+    refused_twice,
 )
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.record.entry import MODES, refused_twice
+from adcompiler.record.entry import MODES
 from adcompiler.runtime import UnfitError
 from adcompiler.runtime.kept_bytes import free_bytes
 from adcompiler.typed.values import type_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from adcompiler.record.entries import Linear
 from adcompiler.record.functions import HOOKS, hooked
-from adcompiler.record.items import Broadcast, flat_of, write
+from adcompiler.record.items import flat_of, write
 from adcompiler.record.library.derived import derived, plain
 from adcompiler.record.operators import enter
 from adcompiler.record.protocols import PLAIN, followed, is_derived, method_of
@@ -150,7 +150,7 @@ def of_number(obj: Any, name: str) -> Any:
 
 
 @hooked
-def set_attribute(value: Broadcast, obj: Any, name: str) -> None:
+def set_attribute(value: object, obj: Any, name: str) -> None:
     """Do ``obj.name = value``."""
     cls: Any = type(obj)
     method = method_of(cls, "__setattr__")
@@ -160,7 +160,7 @@ def set_attribute(value: Broadcast, obj: Any, name: str) -> None:
         set_itself(obj, name, value)
 
 
-def set_itself(obj: Any, name: str, value: Broadcast) -> None:
+def set_itself(obj: Any, name: str, value: object) -> None:
     """Do what ``object.__setattr__`` does: ``__setattr__`` of the class is not asked."""
     cls: Any = type(obj)
     for base in cls.__mro__:

@@ -28,7 +28,7 @@ from adcompiler.record.library.arrays import of_ufunc
 from adcompiler.record.library.derived import holds_derived, is_transparent, leading, through
 from adcompiler.record.library.draws import RANDOM
 from adcompiler.record.library.known import (
-    UNRULED, by_rule, captures, constant, is_callback, is_native, unknown,
+    UNRULED, by_rule, captures, captures_active, constant, is_native, unknown,
 )
 from adcompiler.record.library.methods import of_array_method, ufunc_method
 from adcompiler.record.library.movers import MOVERS, OF_METHODS, moved
@@ -85,7 +85,9 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
 # -- functions in Python ---------------------------------------------------------------------------
 
 
-def of_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_function(
+    function: types.FunctionType, args: tuple[object, ...], kwargs: dict[str, object]
+) -> Any:
     """Call a function that is written in Python."""
     plain = SPECIAL.get(function) or MOVERS.get(function)
     if plain is not None:
@@ -98,12 +100,12 @@ def of_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     module = function.__module__ or ""
     given = (*args, *kwargs.values())
     if is_native(module) and not RECORDING.tape.holds(given) and not any(
-        is_callback(value) and captures(value) for value in given
+        map(captures_active, given)
     ):
         return about_objects(function, args, kwargs)
     if module.partition(".")[0] in ("adcompiler", "adcompiler_rules"):
         if function in MAKERS and not RECORDING.tape.holds(given) and not any(
-            is_callback(value) and captures(value) for value in given
+            map(captures_active, given)
         ):
             return function(*args, **kwargs)
         return unknown(function, args, kwargs)
@@ -133,7 +135,7 @@ PLAIN_FUNCTIONS = PlainFunctions()
 
 
 def about_objects(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]
 ) -> Any:
     """Call a function of the standard library that is about objects."""
     if function.__module__ in ("logging", "warnings", "traceback", "string", "textwrap"):
@@ -145,7 +147,9 @@ def about_objects(
 # -- functions in C --------------------------------------------------------------------------------
 
 
-def of_builtin(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_builtin(
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]
+) -> Any:
     """Call a function or method that is written in C."""
     owner = getattr(function, "__self__", None)
     if owner is None or isinstance(owner, types.ModuleType):
@@ -190,7 +194,7 @@ def of_builtin(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     return of_bound(function, owner, args, kwargs)
 
 
-def by_slot(function: Callable[..., Any], owner: Any, args: tuple[Any, ...]) -> Any:
+def by_slot(function: Callable[..., Any], owner: Any, args: tuple[object, ...]) -> Any:
     """Call the method in C of an operator for an instance whose class has one of its own."""
     tape = RECORDING.tape
     made = function(*args)
@@ -202,7 +206,7 @@ def by_slot(function: Callable[..., Any], owner: Any, args: tuple[Any, ...]) -> 
     op = getattr(operator, name, None) or getattr(operator, name[1:], None)
     given = (*args, owner) if op is not None and not hasattr(operator, name) else (owner, *args)
     slopes = BINARY.get(op) or ((UNARY[op],) if op in UNARY else None)
-    if slopes is None or not isinstance(made, (np.ndarray, *NUMERIC)):
+    if op is None or slopes is None or not isinstance(made, (np.ndarray, *NUMERIC)):
         raise refused(f"`{function.__qualname__}` of a `{type(owner).__name__}` that carries a "
                       "derivative", "use the operator", "recording")
     enter(Elementwise(op, given, made, slopes))
@@ -227,7 +231,7 @@ def type_with(owner: Any) -> Any:
 
 
 def of_bound(
-    function: Callable[..., Any], owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], owner: Any, args: tuple[object, ...], kwargs: dict[str, object]
 ) -> Any:
     """Call a method written in C of an object of some other class."""
     tape = RECORDING.tape
@@ -245,7 +249,7 @@ def of_bound(
     return unknown(function, (owner, *args), kwargs, lambda: function(*args, **kwargs))
 
 
-def of_c_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_c_function(function: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Call a function of a module, or a method given as a function of its class."""
     special = SPECIAL.get(function)
     if special is not None:
@@ -262,7 +266,7 @@ def of_c_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         return of_sparse_tool(function, args)
     known = by_rule(function, args, kwargs)
     if known is UNRULED and str(function.__module__).partition(".")[0] == "numpy":
-        public = getattr(np, function.__name__, None)
+        public: Any = getattr(np, function.__name__, None)
         if getattr(public, "_implementation", None) is function:
             return of_ruled(public, args, kwargs)
     return unknown(function, args, kwargs) if known is UNRULED else known
@@ -271,7 +275,7 @@ def of_c_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 # -- methods, classes, objects ---------------------------------------------------------------------
 
 
-def of_method(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_method(method: types.MethodType, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Call a bound method."""
     function = method.__func__
     if type(function) is not types.FunctionType:
@@ -285,7 +289,7 @@ def of_method(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     return call(function, method.__self__, *args, **kwargs)
 
 
-def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_object(function: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Call an object that is callable."""
     if not callable(function):
         return function(*args, **kwargs)  # raises
@@ -324,12 +328,12 @@ def of_object(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def of_dispatched(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]
 ) -> Any:
     """Call a function of NumPy that asks the classes of its arguments for their own."""
     given = (*args, *kwargs.values())
     for value in given:
-        for each in value if type(value) in (list, tuple) else (value,):
+        for each in value if type(value) is list or type(value) is tuple else (value,):
             own = method_of(type(each), "__array_function__")
             if own is not None:
                 found = call(own, each, function, classes_in(given), args, kwargs)
@@ -346,7 +350,9 @@ def of_dispatched(
     return of_ruled(function, args, kwargs)
 
 
-def of_ruled(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_ruled(
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]
+) -> Any:
     """Call a function of NumPy with arguments whose classes have no other."""
     plain = SPECIAL.get(function) or MOVERS.get(function)
     if plain is not None:
@@ -365,7 +371,7 @@ def is_independent(function: Callable[..., Any]) -> bool:
     return function.__module__ == "numpy.linalg" or function.__name__ in ("unique", "broadcast_to")
 
 
-def of_sparse_tool(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+def of_sparse_tool(function: Callable[..., Any], args: tuple[object, ...]) -> Any:
     """Call a function in C below SciPy's sparse matrices."""
     from adcompiler.record.library.sparse_tools import hook_of  # imports them
 
@@ -373,16 +379,18 @@ def of_sparse_tool(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     return unknown(function, args, {}) if hook is None else hook(*args)
 
 
-def classes_in(given: tuple[Any, ...]) -> tuple[Any, ...]:
+def classes_in(given: tuple[object, ...]) -> tuple[Any, ...]:
     """Return the classes of arguments that have ``__array_function__``, each once."""
     found = {
         type(each): None for value in given
-        for each in (value if type(value) in (list, tuple) else (value,))
+        for each in (value if type(value) is list or type(value) is tuple else (value,))
         if hasattr(type(each), "__array_function__")}
     return tuple(found)
 
 
-def of_numba(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_numba(
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]
+) -> Any:
     """Call what numba compiled: its text in Python, where that gives the same numbers."""
     inside = getattr(function, "py_func", None)
     if not isinstance(inside, types.FunctionType):
@@ -421,7 +429,7 @@ def agrees(one: Any, two: Any) -> bool:
         for a, b in zip(ours, theirs, strict=True))
 
 
-def of_wrapper(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_wrapper(function: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Call a wrapper of ``wrapt``, whose class in C hands a call on to a function in Python."""
     inside, instance = function.__wrapped__, function._self_instance
     if instance is None:
@@ -454,7 +462,7 @@ def of_getter(function: Any, obj: Any) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def remembered(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def remembered(function: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Call a function that keeps its results: within one recording, by the values that are active.
     """
     tape = RECORDING.tape
@@ -469,7 +477,9 @@ def remembered(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return tape.memos[key]
 
 
-def of_external(function: ExternalFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_external(
+    function: ExternalFunction, args: tuple[object, ...], kwargs: dict[str, object]
+) -> Any:
     """Call a function that comes with its derivative, whatever it does."""
     if not RECORDING.tape.holds((args, kwargs)):
         return function(*args, **kwargs)

@@ -12,7 +12,7 @@ import copy
 import math
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,10 +21,12 @@ from adcompiler.record.entries import Made, Write, leaves
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.library.known import is_full
 from adcompiler.record.shadows import Sweep
-from adcompiler.record.tape import LEFT, RECORDING, Tape, leave, place, refused
+from adcompiler.record.tape import LEFT, RECORDING, Index, Numeric, Tape, leave, place, refused
 from adcompiler.runtime.checkpoints import (
     checkpoint, checkpoint_loop, following, recomputed, slots_for,
 )
+
+State = TypeVar("State")
 
 
 class Slots(dict[int, int]):
@@ -82,14 +84,14 @@ class Inner(Tape):
         self.inputs.append(root)
         return True
 
-    def check_read(self, array: np.ndarray, index: Any = ...) -> None:
+    def check_read(self, array: np.ndarray, index: Index = ...) -> None:
         if not self.outer.is_marked(array):
             super().check_read(array, index)
 
     def is_held(self, array: np.ndarray) -> bool:
         return super().is_held(array) or self.outer.is_held(array)
 
-    def close(self, outs: list[Any]) -> None:
+    def close(self, outs: list[Numeric]) -> None:
         """Note what outlives the call, but what it returned: the tape around refuses it."""
         before = set(LEFT)
         leave(self, {id(value) for value in (*outs, *self.inputs)})
@@ -110,7 +112,7 @@ class Rerun(Made):
 
     __slots__ = ("call", "outs", "place")
 
-    def __init__(self, call: Callable[[], Any], outs: list[tuple[Any, int]]) -> None:
+    def __init__(self, call: Callable[[], object], outs: list[tuple[Numeric, int]]) -> None:
         self.call, self.outs, self.result, self.place = call, outs, None, place()
 
     def made(self) -> list[Any]:
@@ -138,7 +140,7 @@ class Rerun(Made):
         finally:
             inner.close(outs)
 
-    def compare(self, outs: list[Any]) -> None:
+    def compare(self, outs: list[Numeric]) -> None:
         """Refuse another result than that of the recording."""
         before = [out for out, _ in self.outs]
         if not all(map(equal, outs, before)) or len(outs) != len(before):
@@ -149,12 +151,12 @@ class Rerun(Made):
         return "checkpoint"
 
 
-def equal(a: Any, b: Any) -> bool:
+def equal(a: Numeric, b: Numeric) -> bool:
     """Say whether two results are the same, bit by bit."""
     return type(a) is type(b) and np.array_equal(a, b, equal_nan=True)
 
 
-def run(call: Callable[[], Any], outer: Tape) -> tuple[Inner, list[Any]]:
+def run(call: Callable[[], object], outer: Tape) -> tuple[Inner, list[Any]]:
     """Record a call on a tape of its own; return that, and the numbers and arrays it made."""
     before, inner = RECORDING.tape, Inner(outer)
     RECORDING.tape = inner
@@ -171,7 +173,7 @@ def run(call: Callable[[], Any], outer: Tape) -> tuple[Inner, list[Any]]:
     return inner, list(outs.values())
 
 
-def is_new(inner: Inner, out: Any) -> bool:
+def is_new(inner: Inner, out: Numeric) -> bool:
     """Say whether an active part of a result was made by the call."""
     if isinstance(out, np.ndarray):
         if not inner.is_marked(out) or inner.outer.is_marked(out):
@@ -182,7 +184,7 @@ def is_new(inner: Inner, out: Any) -> bool:
     return id(out) in inner.ids and id(out) not in inner.outer.ids
 
 
-def again(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def again(function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Call a function as a checkpoint, with the variables that it captured as they are now."""
     function = closed(function)
     return rerun(lambda: HOOKS["call"](function, *args, **kwargs), (args, kwargs))
@@ -202,7 +204,7 @@ def closed(function: Callable[..., Any]) -> Any:
     return made
 
 
-def rerun(call: Callable[[], Any], given: Any) -> Any:
+def rerun(call: Callable[[], object], given: Any) -> Any:
     """Call what takes no arguments as a checkpoint, unless the tape is to keep all."""
     tape = RECORDING.tape
     if tape.keeps_all:
@@ -210,7 +212,7 @@ def rerun(call: Callable[[], Any], given: Any) -> Any:
     inner, outs = run(call, tape)
     result, inner.result = inner.result, None
     inner.close(outs)
-    places: list[tuple[Any, int]] = []
+    places: list[tuple[Numeric, int]] = []
     for out in outs:
         if isinstance(out, np.ndarray):
             tape.activate(out)
@@ -233,9 +235,9 @@ def apply_checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any)
 
 
 def apply_loop(
-    step: Callable[..., Any], state: Any, n: int, *, every: int | None = None,
+    step: Callable[..., Any], state: State, n: int, *, every: int | None = None,
     slots: int | None = None, memory_limit: int | None = None, indexed: bool = False
-) -> Any:
+) -> State:
     """Do ``checkpoint_loop``: each block of steps is a checkpoint.
 
     So it keeps a state for each block, and while a block reverses what its steps compute; with
@@ -251,11 +253,13 @@ def apply_loop(
     return state
 
 
-def block(step: Callable[..., Any], state: Any, steps: range, indexed: bool) -> Callable[[], Any]:
+def block(
+    step: Callable[..., Any], state: State, steps: range, indexed: bool
+) -> Callable[[], State]:
     """Return what does some steps, from a copy of their state as these may write into it."""
 
-    def call() -> Any:
-        now = HOOKS["call"](copy.deepcopy, state)
+    def call() -> State:
+        now: State = HOOKS["call"](copy.deepcopy, state)
         for i in steps:
             now = following(
                 HOOKS["call"](step, now, i) if indexed else HOOKS["call"](step, now))

@@ -22,7 +22,7 @@ from adcompiler.support.signatures import signature as signature_of
 
 
 
-def of_class(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_class(cls: type, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Make an instance of a class."""
     plain = SPECIAL.get(cls) or MOVERS.get(cls)
     if plain is not None:
@@ -47,7 +47,7 @@ def of_class(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return made_of(cls, args, kwargs)
 
 
-def made_of(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def made_of(cls: type, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Return what ``__new__`` of a class gives, initialised."""
     if method_of(cls, "__del__") is not None:
         raise refused(
@@ -59,7 +59,7 @@ def made_of(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return made
 
 
-def made_anew(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def made_anew(cls: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Return what ``__new__`` of a class gives."""
     new = next(vars(base)["__new__"] for base in cls.__mro__ if "__new__" in vars(base))
     new = getattr(new, "__func__", new)
@@ -77,7 +77,7 @@ def made_anew(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def initialise(
-    cls: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    cls: Any, made: Any, args: tuple[object, ...], kwargs: dict[str, object]
 ) -> None:
     """Call ``__init__`` of an instance that was made."""
     init = method_of(cls, "__init__")
@@ -99,7 +99,8 @@ def initialise(
 
 
 def initialise_fields(
-    cls: Any, made: Any, init: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    cls: Any, made: Any, init: Callable[..., Any], args: tuple[object, ...],
+    kwargs: dict[str, object],
 ) -> None:
     """Do what the ``__init__`` of a dataclass does."""
     import dataclasses

@@ -12,7 +12,7 @@ import copy
 import ctypes
 import types
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from adcompiler.runtime.reading import is_a
 from adcompiler.runtime.records import (
     drop_attribute, is_record, keep_attribute, record, state_of,
 )
-
-if TYPE_CHECKING:
-    from adcompiler.record.items import Broadcast
 
 CONSTANTS = (int, str, bytes, type, types.ModuleType, types.FunctionType,
              types.BuiltinFunctionType, type(None))
@@ -51,7 +48,7 @@ class Copies:
     has a copy for each; if the run changes one of them, that is refused.
     """
 
-    def __init__(self, values: tuple[Any, ...], wanted: Collection[int], tape: Tape) -> None:
+    def __init__(self, values: tuple[object, ...], wanted: Collection[int], tape: Tape) -> None:
         self.tape = tape
         self.pairs: list[tuple[Any, Any]] = []
         self.known: dict[int, Any] = {}
@@ -113,7 +110,7 @@ class Copies:
             self.several.setdefault(id(value), []).append((made, contents(made)))
         return made
 
-    def fill(self, value: Broadcast, made: Any, apart: bool) -> None:
+    def fill(self, value: object, made: Any, apart: bool) -> None:
         """Give a copy of a container of a derived class copies of the attributes."""
         for name, part in state_of(value).items():
             keep_attribute(made, name, self.of(part, apart))

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from adcompiler.dispatch.trees import children
-from adcompiler.record.tape import NUMBERS, Entry
+from adcompiler.record.shadows import Entry, Sweep, Tangents
+from adcompiler.record.tape import NUMBERS, Index, Number, Numeric
 from adcompiler.runtime.adjoints.indexing import accumulate
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 
-if TYPE_CHECKING:
-    from adcompiler.record.shadows import Sweep, Tangents
 
-
-def times(g: Any, slope: Any) -> Any:
+def times(g: Numeric, slope: Numeric) -> Any:
     """Return a cotangent or tangent times a slope; zero stays zero where the slope is infinite."""
     if type(slope) is float and slope - slope == 0:
         return g if slope == 1.0 else g * slope
@@ -30,7 +28,7 @@ def times(g: Any, slope: Any) -> Any:
     return found
 
 
-def conjugate(slope: Any) -> Any:
+def conjugate(slope: Numeric) -> Any:
     """Return the conjugate of a slope, itself if it is real."""
     if type(slope) is float:
         return slope
@@ -76,7 +74,7 @@ def leaves(value: Any) -> Iterator[Any]:
         yield leaf
 
 
-def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+def mapped(function: Callable[..., Any], value: Any) -> Any:
     """Return lists, tuples and dicts with a function of what they hold, however deep."""
     cls = type(value)
     if cls is list or cls is tuple:
@@ -93,20 +91,20 @@ class Made(Entry):
     """
 
     __slots__ = ("result",)
-    args: tuple[Any, ...] = ()
-    result: Any
+    args: tuple[Numeric, ...] = ()
+    result: Numeric | None
 
-    def made(self) -> list[Any]:
-        return [] if isinstance(self.result, np.ndarray) else [self.result]
+    def made(self) -> list[Number]:
+        return [] if isinstance(self.result, np.ndarray | None) else [self.result]
 
-    def taken(self, sweep: Any, slot: int) -> Any:
+    def taken(self, sweep: Sweep, slot: int) -> Any:
         """Return the cotangent of the result, None if it is zero."""
         if isinstance(self.result, np.ndarray):
             return sweep.take(self.result)
         g = sweep.take_number(slot)
         return None if g == 0 else g
 
-    def give(self, tangents: Tangents, slot: int, d: Any) -> None:
+    def give(self, tangents: Tangents, slot: int, d: Numeric) -> None:
         """Set the tangent of the result."""
         if isinstance(self.result, np.ndarray):
             tangents.put(self.result, d)
@@ -114,7 +112,7 @@ class Made(Entry):
             tangents.numbers[slot] = d
 
 
-def tangent_of(tangents: Tangents, value: Any) -> Any:
+def tangent_of(tangents: Tangents, value: Numeric) -> Any:
     """Return the tangent of a number or array, None if it is not active."""
     tape = tangents.tape
     if isinstance(value, np.ndarray):
@@ -130,7 +128,7 @@ class Elementwise(Made):
     __slots__ = ("args", "function", "slopes")
 
     def __init__(
-        self, function: Any, args: tuple[Any, ...], result: Any,
+        self, function: Callable[..., Any], args: tuple[Numeric, ...], result: Numeric,
         slopes: Sequence[Callable[..., Any]],
     ) -> None:
         self.function, self.args, self.result, self.slopes = function, args, result, slopes
@@ -171,8 +169,8 @@ class Linear(Made):
     __slots__ = ("adjoint", "along", "arg", "name")
 
     def __init__(
-        self, name: str, arg: Any, result: Any, along: Callable[[Any], Any],
-        adjoint: Callable[[Any], Any],
+        self, name: str, arg: Numeric, result: Numeric, along: Callable[..., Numeric],
+        adjoint: Callable[..., Numeric],
     ) -> None:
         self.name, self.arg, self.result = name, arg, result
         self.along, self.adjoint = along, adjoint
@@ -195,7 +193,7 @@ class Product(Made):
 
     __slots__ = ("a", "b")
 
-    def __init__(self, a: np.ndarray, b: np.ndarray, result: Any) -> None:
+    def __init__(self, a: np.ndarray, b: np.ndarray, result: Numeric) -> None:
         self.a, self.b, self.result = a, b, result
 
     def pull(self, sweep: Sweep, slot: int) -> None:
@@ -230,7 +228,7 @@ class Gather(Made):
 
     __slots__ = ("array", "index")
 
-    def __init__(self, array: np.ndarray, index: int, result: Any) -> None:
+    def __init__(self, array: np.ndarray, index: Index, result: Numeric) -> None:
         self.array, self.index, self.result = array, index, result
 
     def pull(self, sweep: Sweep, slot: int) -> None:
@@ -253,8 +251,9 @@ class Gathered(Made):
     """An array made of the numbers and arrays in containers, in order."""
 
     __slots__ = ("leaves",)
+    result: np.ndarray
 
-    def __init__(self, leaves: list[tuple[tuple[int, ...], Any]], result: np.ndarray) -> None:
+    def __init__(self, leaves: list[tuple[tuple[int, ...], Numeric]], result: np.ndarray) -> None:
         self.leaves, self.result = leaves, result
 
     def pull(self, sweep: Sweep, slot: int) -> None:
@@ -286,7 +285,10 @@ class Write(Entry):
 
     __slots__ = ("array", "index", "last", "old", "value")
 
-    def __init__(self, array: np.ndarray, index: Any, old: Any, value: Any, last: Any) -> None:
+    def __init__(
+        self, array: np.ndarray, index: Index, old: np.ndarray, value: Numeric | None,
+        last: np.ndarray | None,
+    ) -> None:
         self.array, self.index, self.old, self.value, self.last = array, index, old, value, last
 
     def pull(self, sweep: Sweep, slot: int) -> None:

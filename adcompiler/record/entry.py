@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adcompiler.errors import ADError
+from adcompiler.errors import ADError, refused_twice
 from adcompiler.typed.derivatives import is_derivative
 
 MODES = frozenset({"grad", "value_and_grad", "vjp", "forward", "linearize"})
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from adcompiler.dispatch.explain import Explanation
 
 
-def explained(s: Specialisations, values: tuple[Any, ...], why: str) -> Explanation:
+def explained(s: Specialisations, values: tuple[object, ...], why: str) -> Explanation:
     """Return the explanation of a recorded derivative."""
     from adcompiler.record.telling import explained
 
     return explained(s, values, why)
 
 
-def tape_text(s: Specialisations, values: tuple[Any, ...]) -> str:
+def tape_text(s: Specialisations, values: tuple[object, ...]) -> str:
     """Return the operations of a run, one in each line."""
     from adcompiler.record.telling import tape_text
 
@@ -36,16 +36,8 @@ def rewritten_text(s: Specialisations) -> str:
     return rewritten_text(s.target.function)
 
 
-def refused_twice(first: ADError, second: ADError) -> ADError:
-    """Return the refusal of the compiler, with what the recording said."""
-    said = "Recording it was refused too: " + str(second).partition("\n")[0]
-    if said not in getattr(first, "__notes__", ()):
-        first.add_note(said)
-    return first
-
-
 def recorded(
-    s: Specialisations, values: tuple[Any, ...], instead_of: ADError | None = None
+    s: Specialisations, values: tuple[object, ...], instead_of: ADError | None = None
 ) -> Any:
     """Return what the derivative gives for the values of all parameters, by a recording.
 
@@ -63,7 +55,7 @@ def recorded(
     return found
 
 
-def by_recording(s: Specialisations, values: tuple[Any, ...]) -> Any:
+def by_recording(s: Specialisations, values: tuple[object, ...]) -> Any:
     """Return what the derivative gives for the values of all parameters."""
     from adcompiler.record.modes import derivative, pushed_gradient
 

@@ -21,12 +21,10 @@ from adcompiler.record.protocols import (
     CONTAINERS, PLAIN, followed, items_of, managed, method_of, native_operator, natively,
     watched,
 )
-from adcompiler.record.tape import ESCAPED, NUMBERS, RECORDING, refused
-
-
+from adcompiler.record.tape import ESCAPED, NUMBERS, RECORDING, Index, refused
 
 @hooked
-def getitem(obj: Any, index: int) -> Any:
+def getitem(obj: Any, index: Any) -> Any:
     """Return ``obj[index]``."""
     cls: Any = type(obj)
     if cls is list or cls is tuple:
@@ -75,7 +73,7 @@ def position(index: Any) -> Any:
     return index if method is None else method(index)
 
 
-def flat_of(obj: Any) -> np.ndarray:
+def flat_of(obj: np.flatiter[np.ndarray]) -> np.ndarray:
     """Return the array that ``.flat`` runs over, as a view of one axis."""
     array: np.ndarray = plain(obj.base)
     flat = array.reshape(-1)
@@ -84,7 +82,7 @@ def flat_of(obj: Any) -> np.ndarray:
     return flat
 
 
-def of_array(array: np.ndarray, index: Any) -> Any:
+def of_array(array: np.ndarray, index: Index) -> Any:
     """Return an item, a view or a selection of an array."""
     tape = RECORDING.tape
     if type(array) is not np.ndarray:
@@ -109,7 +107,7 @@ def of_array(array: np.ndarray, index: Any) -> Any:
     return result
 
 
-def kept_index(index: Any) -> Any:
+def kept_index(index: Index) -> Any:
     """Return an index that stays what it is."""
     if isinstance(index, tuple):
         return tuple(map(kept_index, index))
@@ -119,7 +117,7 @@ def kept_index(index: Any) -> Any:
 
 
 @hooked
-def setitem(value: Broadcast, obj: Any, index: Any) -> None:
+def setitem(value: object, obj: Any, index: Any) -> None:
     """Do ``obj[index] = value``."""
     cls: Any = type(obj)
     if cls is list or cls is dict:
@@ -154,7 +152,7 @@ def setitem(value: Broadcast, obj: Any, index: Any) -> None:
 
 
 @hooked
-def setitem_again(value: Broadcast, obj: Any, index: int) -> None:
+def setitem_again(value: object, obj: Any, index: int) -> None:
     """Do ``obj[index] = value`` at the end of ``obj[index] += ...``."""
     if type(obj) is np.ndarray and isinstance(value, np.ndarray) and value.base is not None and (
         value.base is obj or value.base is obj.base
@@ -163,7 +161,7 @@ def setitem_again(value: Broadcast, obj: Any, index: int) -> None:
     setitem(value, obj, index)
 
 
-def is_basic(index: Any) -> bool:
+def is_basic(index: Index) -> bool:
     """Say whether an index picks a view, or one element."""
     parts = index if isinstance(index, tuple) else (index,)
     return all(
@@ -171,7 +169,7 @@ def is_basic(index: Any) -> bool:
         or part is None or part is Ellipsis for part in parts)
 
 
-def write(array: np.ndarray, index: Any, value: Any) -> None:
+def write(array: np.ndarray, index: Index, value: Any) -> None:
     """Do ``array[index] = value`` for an array."""
     tape, index = RECORDING.tape, position(index)
     array, value, index = plain(array), plain_in(value), plain(index)
@@ -209,7 +207,7 @@ def write(array: np.ndarray, index: Any, value: Any) -> None:
     tape.entries.append(Write(array, index, old, value if active else None, last))
 
 
-def which_last(array: np.ndarray, index: int) -> np.ndarray | None:
+def which_last(array: np.ndarray, index: Index) -> np.ndarray | None:
     """Return where an index that repeats elements stands at the last of each; None: nowhere."""
     order = np.full(array.shape, -1, np.intp)
     shape = order[index].shape
@@ -279,7 +277,7 @@ def iterate(value: Any) -> Any:
 
 
 @hooked
-def spread(value: Broadcast) -> Any:
+def spread(value: object) -> Any:
     """Return what is iterated over by what asks for its length first, as ``*value`` does."""
     if type(value) not in PLAIN:
         for name in ("__len__", "__length_hint__"):
@@ -296,7 +294,7 @@ def items_of_array(array: np.ndarray) -> Iterator[Any]:
         yield of_array(array, i)
 
 
-def items_of_flat(flat: Any) -> Iterator[Any]:
+def items_of_flat(flat: np.flatiter[np.ndarray]) -> Iterator[Any]:
     """Iterate over what is left of ``array.flat``, its items recorded."""
     while flat.index < flat.base.size:
         place = flat.coords
@@ -319,25 +317,25 @@ def items_of_broadcast(value: Any) -> Iterator[Any]:
         yield item
 
 
-def stepped(generator: Any) -> Iterator[Any]:
+def stepped(generator: Iterator[object]) -> Iterator[Any]:
     """Iterate over a generator that was started outside of what is recorded, and is watched."""
     while True:
         try:
-            item = watched(next, generator)
+            item = watched(next, (generator,), {})
         except StopIteration:
             return
         yield item
 
 
 @hooked
-def unpacked(value: Broadcast, pattern: Any) -> Iterator[Any]:
+def unpacked(value: object, pattern: tuple[object, ...]) -> Iterator[Any]:
     """Iterate over a value, with items unpacked as the target of a loop wants."""
     for item in iterate(value):
         yield unpack(item, pattern)
 
 
 @hooked
-def unpack(value: Any, pattern: Any) -> Any:
+def unpack(value: Any, pattern: tuple[object, ...]) -> Any:
     """Return a value as items that Python unpacks into a target."""
     if type(value) not in (list, tuple):
         value = iterate(value)
@@ -370,7 +368,7 @@ UNMATCHED = frozenset({bool, int, float, complex, str, bytes, type(None), np.nda
 
 
 @hooked
-def matched(value: Broadcast, names: tuple[str, ...], by_position: bool, compares: bool) -> Any:
+def matched(value: object, names: tuple[str, ...], by_position: bool, compares: bool) -> Any:
     """Return the subject of a ``match``, whose parts patterns compare or read attributes of."""
     seen: set[int] = set()
     waiting = [value] if names or by_position or compares else []
@@ -426,7 +424,7 @@ def is_computed(cls: type, name: str) -> bool:
 
 
 @hooked
-def formatted(value: Broadcast, conversion: int, spec: str) -> str:
+def formatted(value: object, conversion: int, spec: str) -> str:
     """Return what an f-string shows: text carries no derivative."""
     function = {115: str, 114: repr, 97: ascii}.get(conversion)
     if function is not None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from inspect import Parameter
 from typing import Any
 
 from adcompiler.dispatch.arguments import part_at
 from adcompiler.dispatch.cotangents import conform_each, outline
 from adcompiler.dispatch.linear_maps import Half, Pushforward, given_tangents
 from adcompiler.dispatch.specialisations import Specialisations
-from adcompiler.errors import ADError, ArgumentsError, limitations
-from adcompiler.record.entry import refused_twice
+from adcompiler.errors import ADError, ArgumentsError, limitations, refused_twice
 from adcompiler.record.running import (
     OfRun, Recorded, RecordedPullback, Wanted, each_of, handed_out, stacked,
 )
@@ -22,8 +22,8 @@ from adcompiler.runtime.structure import seed
 
 
 def derivative(
-    mode: str, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
-    parameters: Sequence[Any], single: bool, has_aux: bool = False, batched: bool = False,
+    mode: str, function: Callable[..., Any], values: tuple[object, ...], wanted: Wanted,
+    parameters: Sequence[Parameter], single: bool, has_aux: bool = False, batched: bool = False,
 ) -> Any:
     """Return what a compiled derivative of this mode returns, by a recording.
 
@@ -63,7 +63,7 @@ def gradient(mode: str, run: Recorded, name: str, single: bool, has_aux: bool) -
 
 
 def pushed_gradient(
-    gradient: Any, s: Specialisations, mode: str, values: tuple[Any, ...], wanted: Wanted,
+    gradient: Any, s: Specialisations, mode: str, values: tuple[object, ...], wanted: Wanted,
     batched: bool
 ) -> Any:
     """Return what pushes tangents through the gradient of a recorded function."""
@@ -103,8 +103,8 @@ class Push(OfRun, Pushforward):
     one: Recorded | None = None
 
     def __init__(
-        self, makes: Callable[[], Recorded], values: tuple[Any, ...], wanted: Wanted,
-        parameters: Sequence[Any], name: str,
+        self, makes: Callable[[], Recorded], values: tuple[object, ...], wanted: Wanted,
+        parameters: Sequence[Parameter], name: str,
     ) -> None:
         self.makes, self.name = makes, name
         self.pushing = threading.RLock()
@@ -116,7 +116,7 @@ class Push(OfRun, Pushforward):
         value, (d,) = self.of_each([given_tangents(tangents, self.outlines)])
         return (value, d) if self.one is None else d
 
-    def of_each(self, seeds: list[Any]) -> tuple[Any, list[Any]]:
+    def of_each(self, seeds: list[Sequence[object]]) -> tuple[Any, list[Any]]:
         """Return the value, and the derivatives along tangents of several seeds."""
         if self.one is not None:
             with self.pushing:  # what the run wrote is undone, and done again
@@ -141,7 +141,7 @@ class Push(OfRun, Pushforward):
         self.one, self.structure = run, outline(value)
         return value
 
-    def along(self, run: Recorded, seeds: list[Any]) -> list[Any]:
+    def along(self, run: Recorded, seeds: list[Sequence[object]]) -> list[Any]:
         """Return the derivatives along tangents of several seeds."""
         return [run.pushed(tangents) for tangents in seeds]
 
@@ -161,7 +161,7 @@ class PushOfGradient(Push):
         super().__init__(*given)
         self.single = single
 
-    def along(self, run: Recorded, seeds: list[Any]) -> list[Any]:
+    def along(self, run: Recorded, seeds: list[Sequence[object]]) -> list[Any]:
         g = seed(run.value, self.name)
         found = [run.pulled_along(g, tangents)[1] for tangents in seeds]
         return [d[0] for d in found] if self.single else found

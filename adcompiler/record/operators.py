@@ -5,11 +5,11 @@ from __future__ import annotations
 import collections
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from adcompiler.record.entries import Elementwise, Product
+from adcompiler.record.entries import Elementwise, Made, Product
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import (
     PLAIN, UFUNCS, defined_in_python, followed, is_derived, method_of, native_operator, natively,
@@ -17,10 +17,7 @@ from adcompiler.record.protocols import (
 )
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import BINARY, UNARY, inverse
-from adcompiler.record.tape import NUMBERS, RECORDING, refused
-
-if TYPE_CHECKING:
-    from adcompiler.record.items import Broadcast
+from adcompiler.record.tape import NUMBERS, RECORDING, Numeric, Operator, refused
 
 ADD, SUB, MUL, TRUEDIV = operator.add, operator.sub, operator.mul, operator.truediv
 REAL = frozenset({float, int, bool, np.float64})
@@ -118,7 +115,7 @@ def pos(a: Any) -> Any:
     return a if type(a) is float else unary(operator.pos, a)
 
 
-def is_numeric(value: Any) -> bool:
+def is_numeric(value: object) -> TypeGuard[Numeric]:
     """Say whether a value is a number, or an array of NumPy's own class."""
     return type(value) is np.ndarray or isinstance(value, NUMERIC)
 
@@ -131,7 +128,7 @@ SPELLED = {
 """How methods spell operators."""
 
 
-def binary(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+def binary(op: Operator, a: Any, b: Any) -> Any:
     """Return ``op(a, b)`` for operands of any class."""
     if type(a) in SIMPLE and type(b) in SIMPLE:
         return arithmetic(op, a, b)
@@ -153,14 +150,14 @@ def binary(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     return reflected(op, f"__{name}__", f"__r{name}__", a, b)
 
 
-def of_containers(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+def of_containers(op: Operator, a: Any, b: Any) -> Any:
     """Return ``op(a, b)`` where one operand is a text or container, as Python has it."""
     if op is operator.mod and isinstance(a, (str, bytes)):
         note_text(b)
     return natively(op, a, b)
 
 
-def is_sequence(value: Broadcast) -> bool:
+def is_sequence(value: object) -> bool:
     """Say whether NumPy makes an array of the items of a value."""
     if isinstance(value, (list, tuple, collections.deque)):
         return True
@@ -170,14 +167,14 @@ def is_sequence(value: Broadcast) -> bool:
         and not hasattr(cls, "__array__"))
 
 
-def note_text(value: Broadcast) -> None:
+def note_text(value: object) -> None:
     """Note that a value is written as text, if it is active."""
     tape = RECORDING.tape
     if not tape.texts and tape.holds(value):
         tape.texts = True
 
 
-def arithmetic(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+def arithmetic(op: Operator, a: Numeric, b: Numeric) -> Any:
     """Return ``op(a, b)`` for numbers and arrays, recorded where one is active."""
     tape = RECORDING.tape
     if not (tape.is_active(a) or tape.is_active(b)):
@@ -194,7 +191,7 @@ def arithmetic(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     return r
 
 
-def is_of_objects(value: Any) -> bool:
+def is_of_objects(value: object) -> TypeGuard[np.ndarray]:
     """Say whether a value is an array of objects."""
     return isinstance(value, np.ndarray) and value.dtype.hasobject
 
@@ -216,7 +213,7 @@ def elementwise_objects(op: Callable[..., Any], *args: Any) -> Any:
     return out if given.shape else out[()]
 
 
-def enter(entry: Any) -> None:
+def enter(entry: Made) -> None:
     """Enter an entry with one result, and hold what it reads."""
     tape = RECORDING.tape
     for arg in entry.args:
@@ -227,14 +224,15 @@ def enter(entry: Any) -> None:
         tape.activate(result)
         tape.entries.append(entry)
     elif isinstance(result, NUMBERS):
-        tape.enter(result, entry)
+        tape.ids[id(result)] = len(tape.entries)
+        tape.entries.append(entry)
 
 
-def product(a: Any, b: Any) -> Any:
+def product(a: Numeric, b: Numeric) -> Any:
     """Return ``a @ b``, recorded."""
-    small = isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and (
-        1 <= a.ndim <= 2 and 1 <= b.ndim <= 2 and a.dtype.kind in "fc" and b.dtype.kind in "fc")
-    if not small:
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray) or not (
+        1 <= a.ndim <= 2 and 1 <= b.ndim <= 2 and a.dtype.kind in "fc" and b.dtype.kind in "fc"
+    ):
         return recorded(operator.matmul, (a, b), {})
     r = a @ b
     tape = RECORDING.tape
@@ -244,7 +242,7 @@ def product(a: Any, b: Any) -> Any:
     return r
 
 
-def unary(op: Callable[[Any], Any], a: Any) -> Any:
+def unary(op: Operator, a: Any) -> Any:
     """Return ``op(a)`` for an operand of any class."""
     if is_numeric(a) and not defined_in_python(a, NUMERIC):
         tape = RECORDING.tape
@@ -265,7 +263,7 @@ def unary(op: Callable[[Any], Any], a: Any) -> Any:
     return native_operator(op, a) if method is None else method(a)
 
 
-def in_place(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def in_place(op: Operator) -> Callable[[Any, Any], Any]:
     """Return the hook of an operator in place."""
     plain: dict[str, Any] = {
         "iadd": add, "isub": sub, "imul": mul, "itruediv": truediv, "ipow": pow}
@@ -297,7 +295,7 @@ def in_place(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return apply
 
 
-def into(op: Callable[[Any, Any], Any], base: Callable[..., Any], a: np.ndarray, b: Any) -> Any:
+def into(op: Operator, base: Callable[..., Any], a: np.ndarray, b: Any) -> Any:
     """Return an array after an operator has written into it."""
     tape = RECORDING.tape
     if tape.is_active(a) or tape.is_active(b) or is_of_objects(a):
@@ -315,7 +313,7 @@ def into(op: Callable[[Any, Any], Any], base: Callable[..., Any], a: np.ndarray,
     return a
 
 
-def compared(op: Callable[[Any, Any], Any], name: str, other: str) -> Callable[[Any, Any], Any]:
+def compared(op: Operator, name: str, other: str) -> Callable[[Any, Any], Any]:
     """Return the hook of a comparison, whose result carries no derivative."""
 
     def apply(a: Any, b: Any) -> Any:
@@ -346,7 +344,7 @@ def lacks(item: Any, container: Any) -> Any:
     return not contains(item, container)
 
 
-def truth(value: Broadcast) -> Any:
+def truth(value: object) -> Any:
     """Return what is tested: itself, or what methods of its class say."""
     if type(value) in REAL or type(value) in PLAIN or value is None:
         return value

@@ -18,7 +18,7 @@ import numpy as np
 
 from adcompiler.record.functions import HOOKS, is_followed, rewritten
 from adcompiler.record.parts import parts_of
-from adcompiler.record.tape import IDLE, RECORDING, refused
+from adcompiler.record.tape import IDLE, RECORDING, Operator, refused
 from adcompiler.record.unseen import Watch
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON, is_of_python
@@ -82,7 +82,7 @@ def defined_in_python(value: Any, bases: tuple[type, ...]) -> bool:
     return cls not in PLAIN and is_of_python(cls) and has_operators(cls, bases)
 
 
-def reflected(op: Callable[[Any, Any], Any], name: str, other: str, a: Any, b: Any) -> Any:
+def reflected(op: Operator, name: str, other: str, a: Any, b: Any) -> Any:
     """Return ``op(a, b)`` by the protocol of binary operators."""
     left, right = followed(a, name), followed(b, other)
     if left is None and right is None:
@@ -120,14 +120,14 @@ def reflected(op: Callable[[Any, Any], Any], name: str, other: str, a: Any, b: A
 COMPARISONS = frozenset({"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"})
 
 
-def op_error(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+def op_error(op: Operator, a: Any, b: Any) -> Any:
     """Raise the TypeError of Python for operands that do not fit."""
     raise TypeError(
         f"unsupported operand type(s) for {op.__name__}: {type(a).__name__!r} and "
         f"{type(b).__name__!r}")
 
 
-def by_array(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+def by_array(op: Operator, a: Any, b: Any) -> Any:
     """Return what an array makes of an operand of a class in Python; NotImplemented: its turn."""
     if not isinstance(a, (np.ndarray, np.generic)):
         return NotImplemented
@@ -158,7 +158,7 @@ def is_derived(value: Any) -> bool:
     return cls is not np.ndarray and issubclass(cls, np.ndarray)
 
 
-def of_array_class(op: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+def of_array_class(op: Operator, a: Any, b: Any) -> Any:
     """Return what the operator of an array of a derived class gives: its universal function."""
     if op.__name__ not in UFUNCS:
         return native_operator(op, a, b)
@@ -214,21 +214,25 @@ def native_operator(op: Callable[..., Any], *args: Any, compares: bool = False) 
     return natively(op, *args)
 
 
-def natively(
-    function: Callable[..., Any], /, *args: Any, trusted__: str | None = None, **kwargs: Any
-) -> Any:
+def natively(function: Callable[..., Any], /, *args: object, **kwargs: object) -> Any:
     """Call what is written in C as it is, watched where it may run code in Python."""
-    owner = getattr(function, "__self__", None)
-    if not any(map(has_code, (*args, *kwargs.values()))) and not (
-        isinstance(owner, (list, tuple, collections.deque, BaseException)) and has_code(owner)
-    ) and (trusted__ is not None or type(function) in SIMPLE):
+    if type(function) in SIMPLE and not is_given_code(function, *args, *kwargs.values()):
         return function(*args, **kwargs)
-    return watched(function, *args, trusted__=trusted__, **kwargs)
+    return watched(function, args, kwargs)
 
 
-def by_its_rule(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+def by_its_rule(function: Callable[..., Any], /, *args: object, **kwargs: object) -> Any:
     """Call a function of which a rule says what its own code does, in Python or not."""
-    return natively(function, *args, trusted__=package_of(function), **kwargs)
+    if not is_given_code(function, *args, *kwargs.values()):
+        return function(*args, **kwargs)
+    return watched(function, args, kwargs, package_of(function))
+
+
+def is_given_code(function: Callable[..., Any], *given: object) -> bool:
+    """Say whether a function may run code in Python of what it is given, or is a method of."""
+    owner = getattr(function, "__self__", None)
+    return any(map(has_code, given)) or (
+        isinstance(owner, (list, tuple, collections.deque, BaseException)) and has_code(owner))
 
 
 @unless_it_raises("")
@@ -246,9 +250,13 @@ SIMPLE = frozenset({
 
 
 def watched(
-    function: Callable[..., Any], /, *args: Any, trusted__: str | None = None, **kwargs: Any
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object],
+    trusted: str = "",
 ) -> Any:
-    """Call a function, and refuse what it runs unseen that may lose a derivative."""
+    """Call a function, and refuse what it runs unseen that may lose a derivative.
+
+    Code of the package that is ``trusted`` is what a rule knows.
+    """
     tape, before = RECORDING.tape, sys.getprofile()
     if tape is IDLE:
         return function(*args, **kwargs)
@@ -257,7 +265,7 @@ def watched(
             "a call of what is written in C with objects whose classes have methods in Python, "
             "while a profiler takes the place from which such calls are watched",
             "run it without the profiler", "recording")
-    watch = Watch(tape, trusted__ or "")
+    watch = Watch(tape, trusted)
     sys.setprofile(watch)
     try:
         result = function(*args, **kwargs)
@@ -293,7 +301,9 @@ class Managed:
 
     __slots__ = ("enter", "leave", "manager")
 
-    def __init__(self, manager: Any, enter: Any, leave: Any) -> None:
+    def __init__(
+        self, manager: Any, enter: Callable[..., Any] | None, leave: Callable[..., Any] | None
+    ) -> None:
         self.manager, self.enter, self.leave = manager, enter, leave
 
     def __enter__(self) -> Any:

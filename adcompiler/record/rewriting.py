@@ -9,6 +9,7 @@ that no module is changed and the code can be kept on disk.
 from __future__ import annotations
 
 import ast
+import types
 from typing import Any
 
 import gast
@@ -22,7 +23,7 @@ from adcompiler.record.rewriting_expressions import (
 )
 
 
-def rewritten_code(node: Any, live: Any) -> Any:
+def rewritten_code(node: Function, live: types.CodeType) -> types.CodeType:
     """Return the code of a function's tree, rewritten, in a scope like that of the ``live`` code.
 
     Raises UnsupportedError for forms that are not followed.
@@ -36,6 +37,7 @@ def rewritten_code(node: Any, live: Any) -> Any:
         tree = ast.copy_location(ast.Expr(tree), tree)
     place.append(tree)
     ast.fix_missing_locations(wrapper)
+    code: types.CodeType
     with quiet():  # a text is called, and what the file itself warns of
         code = compile(wrapper, live.co_filename, "exec", live.co_flags & FUTURE, dont_inherit=True)
     for _ in range(depth + 1):
@@ -43,6 +45,7 @@ def rewritten_code(node: Any, live: Any) -> Any:
     return code
 
 
+Function = gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda
 FUTURE = 0x1000000 | 0x800000  # annotations, generator_stop
 
 
@@ -51,7 +54,7 @@ class Rewriter(Expressions):
 
     in_class = False
 
-    def function(self, node: Any) -> Any:
+    def function(self, node: Function) -> Any:
         """Return the function itself, without what runs outside of it."""
         empty = gast.arguments(
             args=[bare(a) for a in node.args.args],
@@ -69,7 +72,7 @@ class Rewriter(Expressions):
         return at(made, node)
     # -- statements ----------------------------------------------------------------------------
 
-    def visit_Assign(self, node: Any) -> Any:
+    def visit_Assign(self, node: gast.Assign) -> Any:
         value = self.visit(node.value)
         if len(node.targets) == 1:
             return self.assigned(node.targets[0], value)
@@ -89,12 +92,12 @@ class Rewriter(Expressions):
         if isinstance(target, gast.Subscript):
             return [gast.Expr(call(
                 "setitem", value, self.visit(target.value), self.index(target.slice)))]
-        rows: list[Any] = []
+        rows: list[gast.stmt] = []
         made = call("unpack", value, literal(pattern(target)))
         plain = self.split(target, rows)
         return [gast.Assign([plain], made, None), *rows]
 
-    def split(self, target: gast.expr, rows: list[Any]) -> Any:
+    def split(self, target: gast.expr, rows: list[gast.stmt]) -> Any:
         """Return a target of names alone; ``rows`` get the assignments to what is none."""
         if isinstance(target, (gast.Tuple, gast.List)):
             return gast.Tuple([self.split(item, rows) for item in target.elts], gast.Store())
@@ -106,14 +109,14 @@ class Rewriter(Expressions):
         rows += self.assigned(target, load(name))
         return store(name)
 
-    def visit_AnnAssign(self, node: Any) -> Any:
+    def visit_AnnAssign(self, node: gast.AnnAssign) -> Any:
         if node.value is None:
             return node if isinstance(node.target, gast.Name) else gast.Pass()
         if self.in_class:  # dataclasses and the like read the annotation
             return gast.AnnAssign(node.target, node.annotation, self.visit(node.value), node.simple)
         return self.assigned(node.target, self.visit(node.value))
 
-    def visit_AugAssign(self, node: Any) -> Any:
+    def visit_AugAssign(self, node: gast.AugAssign) -> Any:
         name, target = "i" + BINARY[type(node.op)].rstrip("_"), node.target
         value = self.visit(node.value)
         if isinstance(target, gast.Name):
@@ -133,7 +136,7 @@ class Rewriter(Expressions):
             rows.append(gast.Expr(call("setitem_again", made, load(obj), load(key))))
         return [*rows, gast.Delete([gast.Name(n, gast.Del(), None, None) for n in temporaries])]
 
-    def visit_Delete(self, node: Any) -> Any:
+    def visit_Delete(self, node: gast.Delete) -> Any:
         rows: list[gast.stmt] = []
         for target in node.targets:
             if isinstance(target, gast.Subscript):
@@ -146,21 +149,21 @@ class Rewriter(Expressions):
                 rows.append(gast.Delete([target]))
         return rows
 
-    def visit_For(self, node: Any) -> Any:
-        rows: list[Any] = []
+    def visit_For(self, node: gast.For) -> Any:
+        rows: list[gast.stmt] = []
         over = self.iterated(node.target, node.iter)
         target = self.split(node.target, rows)
         return gast.For(
             target, over, [*rows, *self.body(node.body)], self.body(node.orelse), None)
 
-    def visit_With(self, node: Any) -> Any:
-        rows: list[Any] = []
+    def visit_With(self, node: gast.With) -> Any:
+        rows: list[gast.stmt] = []
         items = [gast.withitem(
             call("managed", self.visit(item.context_expr)),
             item.optional_vars and self.split(item.optional_vars, rows)) for item in node.items]
         return gast.With(items, [*rows, *self.body(node.body)], None)
 
-    def visit_Match(self, node: Any) -> Any:
+    def visit_Match(self, node: gast.Match) -> Any:
         cases = [gast.match_case(
             case.pattern, case.guard and self.truth(case.guard), self.body(case.body),
         ) for case in node.cases]
@@ -177,7 +180,7 @@ class Rewriter(Expressions):
             constant(by_position), constant(compares))
         return gast.Match(subject, cases)
 
-    def visit_FunctionDef(self, node: Any) -> Any:
+    def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
         outer, self.in_class = self.in_class, False
         body = self.body(node.body)
         self.in_class = outer
@@ -197,7 +200,7 @@ class Rewriter(Expressions):
             made = gast.Call(hook("call"), [self.visit(decorator), made], [])
         return [gast.Assign([store(node.name)], made, None)]
 
-    def visit_AsyncFunctionDef(self, node: Any) -> Any:
+    def visit_AsyncFunctionDef(self, node: gast.AsyncFunctionDef) -> Any:
         """Return a coroutine that is refused where it runs; defined it may be."""
         body: list[Any] = [gast.Expr(call("coroutine", constant(node.name)))]
         if any(isinstance(part, gast.Yield) for part in gast.walk(node)):
@@ -207,12 +210,12 @@ class Rewriter(Expressions):
             node.returns, node.type_comment, node.type_params)
         return [made, *self.decorated(node)]
 
-    def visit_AsyncFor(self, node: gast.AST) -> Any:
+    def visit_AsyncFor(self, node: gast.AsyncFor | gast.AsyncWith) -> Any:
         self.names.refuse(node, "a coroutine")
 
     visit_AsyncWith = visit_AsyncFor
 
-    def visit_ClassDef(self, node: Any) -> Any:
+    def visit_ClassDef(self, node: gast.ClassDef) -> Any:
         outer, self.names.cls, self.in_class = (self.names.cls, self.in_class), node.name, True
         body = self.body(node.body)
         self.names.cls, self.in_class = outer

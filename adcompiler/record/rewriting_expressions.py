@@ -26,6 +26,11 @@ BARE = frozenset({"super", "locals", "globals", "vars", "dir", "__import__"})
 """Functions that look at the frame of their caller: calls by these names stay as they are."""
 
 
+Constant = str | bytes | bool | int | float | complex | None
+Pattern = tuple["Pattern | str | None", ...]
+"""How a target unpacks: None for one name, a star for what is left, a pattern for several."""
+
+
 def hook(name: str) -> Any:
     """Return the constant that stands for a hook."""
     return gast.Constant(MARK + name, None)
@@ -36,7 +41,7 @@ def call(name: str, *args: Any) -> Any:
     return gast.Call(hook(name), list(args), [])
 
 
-def constant(value: Any) -> Any:
+def constant(value: Constant) -> Any:
     """Return a constant."""
     return gast.Constant(value, None)
 
@@ -56,7 +61,7 @@ def bare(arg: gast.Name | None) -> Any:
     return None if arg is None else gast.Name(arg.id, gast.Param(), None, None)
 
 
-def pattern(target: gast.expr) -> Any:
+def pattern(target: gast.expr) -> Pattern | str | None:
     """Return how a target unpacks: None for one name, a tuple for several."""
     if isinstance(target, (gast.Tuple, gast.List)):
         return tuple(map(pattern, target.elts))
@@ -79,7 +84,7 @@ class Names:
         self.file, self.cls = file, cls
         self.count = 0
 
-    def refuse(self, node: Any, what: str) -> None:
+    def refuse(self, node: gast.expr | gast.stmt, what: str) -> None:
         """Raise UnsupportedError for a form."""
         raise UnsupportedError([Finding(
             self.file, node.lineno, node.col_offset, "", f"{what} is not recorded",
@@ -104,7 +109,7 @@ class Tools(gast.NodeTransformer):
     def __init__(self, names: Names) -> None:
         self.names = names
 
-    def visit(self, node: Any) -> Any:
+    def visit(self, node: gast.AST) -> Any:
         """Return a node rewritten, or several: placed where it stands."""
         made = super().visit(node)
         if made is not node:
@@ -112,7 +117,7 @@ class Tools(gast.NodeTransformer):
                 at(row, node)
         return made
 
-    def body(self, statements: Sequence[Any]) -> list[Any]:
+    def body(self, statements: Sequence[gast.stmt]) -> list[Any]:
         """Return statements rewritten."""
         out: list[Any] = []
         for statement in statements:
@@ -126,10 +131,10 @@ class Expressions(Tools):
 
     # -- expressions ---------------------------------------------------------------------------
 
-    def visit_BinOp(self, node: Any) -> Any:
+    def visit_BinOp(self, node: gast.BinOp) -> Any:
         return call(BINARY[type(node.op)], self.visit(node.left), self.visit(node.right))
 
-    def visit_UnaryOp(self, node: Any) -> Any:
+    def visit_UnaryOp(self, node: gast.UnaryOp) -> Any:
         operand = node.operand
         if isinstance(node.op, gast.Not):
             return gast.UnaryOp(node.op, self.truth(operand))
@@ -146,7 +151,7 @@ class Expressions(Tools):
             return made
         return at(call("truth", made), node)
 
-    def visit_BoolOp(self, node: Any) -> Any:
+    def visit_BoolOp(self, node: gast.BoolOp) -> Any:
         made = self.visit(node.values[-1])
         for value in reversed(node.values[:-1]):
             if isinstance(value, gast.Name):
@@ -159,7 +164,7 @@ class Expressions(Tools):
             made = gast.IfExp(tested, *arms)
         return made
 
-    def visit_Compare(self, node: Any) -> Any:
+    def visit_Compare(self, node: gast.Compare) -> Any:
         left, tests = self.visit(node.left), []
         for i, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
             made = again = self.visit(right)
@@ -173,7 +178,7 @@ class Expressions(Tools):
             left = again
         return tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)
 
-    def tested(self, node: Any) -> Any:
+    def tested(self, node: gast.IfExp | gast.While | gast.If | gast.Assert) -> Any:
         """Return what has a test, rewritten."""
         test = self.truth(node.test)
         node.test = constant(None)
@@ -183,7 +188,7 @@ class Expressions(Tools):
 
     visit_IfExp = visit_While = visit_If = visit_Assert = tested
 
-    def visit_Call(self, node: Any) -> Any:
+    def visit_Call(self, node: gast.Call) -> Any:
         func = node.func
         args = [self.visit(arg) for arg in node.args]
         keywords = [gast.keyword(k.arg, self.visit(k.value) if k.arg else call(
@@ -194,10 +199,10 @@ class Expressions(Tools):
             return gast.Call(func, args, keywords)
         return gast.Call(hook("call"), [self.visit(func), *args], keywords)
 
-    def visit_Attribute(self, node: Any) -> Any:
+    def visit_Attribute(self, node: gast.Attribute) -> Any:
         return call("attribute", self.visit(node.value), constant(self.names.mangled(node.attr)))
 
-    def visit_Subscript(self, node: Any) -> Any:
+    def visit_Subscript(self, node: gast.Subscript) -> Any:
         return call("getitem", self.visit(node.value), self.index(node.slice))
 
     def index(self, node: gast.AST) -> Any:
@@ -210,12 +215,12 @@ class Expressions(Tools):
             return at(gast.Tuple([self.index(item) for item in node.elts], gast.Load()), node)
         return self.visit(node)
 
-    def visit_Starred(self, node: Any) -> Any:
+    def visit_Starred(self, node: gast.Starred) -> Any:
         if isinstance(node.ctx, gast.Store):
             return node
         return gast.Starred(call("spread", self.visit(node.value)), node.ctx)
 
-    def visit_Dict(self, node: Any) -> Any:
+    def visit_Dict(self, node: gast.Dict) -> Any:
         keys = [None if key is None else self.hashed(key) for key in node.keys]
         values = [
             self.visit(value) if key is not None else call("mapping", self.visit(value))
@@ -223,7 +228,7 @@ class Expressions(Tools):
         ]
         return gast.Dict(keys, values)
 
-    def visit_Set(self, node: Any) -> Any:
+    def visit_Set(self, node: gast.Set) -> Any:
         return gast.Set([
             self.visit(e) if isinstance(e, gast.Starred) else self.hashed(e) for e in node.elts])
 
@@ -232,18 +237,18 @@ class Expressions(Tools):
         made = self.visit(node)
         return made if isinstance(node, gast.Constant) else at(call("hashed", made), node)
 
-    def visit_FormattedValue(self, node: Any) -> Any:
+    def visit_FormattedValue(self, node: gast.FormattedValue) -> Any:
         spec = constant("") if node.format_spec is None else self.visit(node.format_spec)
         value = call("formatted", self.visit(node.value), constant(node.conversion), spec)
         return gast.FormattedValue(value, -1, None)
 
-    def visit_YieldFrom(self, node: Any) -> Any:
+    def visit_YieldFrom(self, node: gast.YieldFrom) -> Any:
         return gast.YieldFrom(call("iterate", self.visit(node.value)))
 
-    def visit_Await(self, node: gast.AST) -> Any:
+    def visit_Await(self, node: gast.Await) -> Any:
         self.names.refuse(node, "await")
 
-    def visit_Lambda(self, node: Any) -> Any:
+    def visit_Lambda(self, node: gast.Lambda) -> Any:
         return gast.Lambda(self.arguments(node.args), self.visit(node.body))
 
     def arguments(self, args: gast.arguments) -> Any:
@@ -254,15 +259,17 @@ class Expressions(Tools):
             kw_defaults=[d and self.visit(d) for d in args.kw_defaults], kwarg=args.kwarg,
             defaults=[self.visit(d) for d in args.defaults])
 
-    def visit_ListComp(self, node: Any) -> Any:
+    def visit_ListComp(self, node: gast.ListComp | gast.SetComp | gast.GeneratorExp) -> Any:
         return self.comprehension(node, "elt")
 
     visit_SetComp = visit_GeneratorExp = visit_ListComp
 
-    def visit_DictComp(self, node: Any) -> Any:
+    def visit_DictComp(self, node: gast.DictComp) -> Any:
         return self.comprehension(node, "key", "value")
 
-    def comprehension(self, node: Any, *fields: str) -> Any:
+    def comprehension(
+        self, node: gast.ListComp | gast.SetComp | gast.GeneratorExp | gast.DictComp, *fields: str
+    ) -> Any:
         """Return a comprehension that runs over what the hook gives."""
         generators = []
         for each in node.generators:
@@ -275,7 +282,7 @@ class Expressions(Tools):
                 [self.truth(test) for test in each.ifs], 0))
         return type(node)(*(self.visit(getattr(node, field)) for field in fields), generators)
 
-    def iterated(self, target: Any, over: gast.expr) -> Any:
+    def iterated(self, target: gast.expr, over: gast.expr) -> Any:
         """Return what a loop runs over, with items unpacked as its target wants."""
         wanted = pattern(target)
         if wanted is None:
@@ -283,7 +290,7 @@ class Expressions(Tools):
         return call("unpacked", self.visit(over), literal(wanted))
 
 
-def literal(value: Any) -> Any:
+def literal(value: Constant | Pattern) -> Any:
     """Return a constant, or a tuple of such."""
     if isinstance(value, tuple):
         return gast.Tuple([literal(item) for item in value], gast.Load())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from inspect import Parameter
+from typing import Any
 
 import numpy as np
 
@@ -22,15 +23,11 @@ from adcompiler.record.entries import leaves, pairs
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.shadows import Sweep, Tangents
 from adcompiler.record.tape import (
-    IDLE, LEFT, NUMBERS, RECORDING, Tape, leave, purge, refused, stay,
+    IDLE, LEFT, NUMBERS, RECORDING, Listed, Numeric, Tape, leave, purge, refused, stay,
 )
 from adcompiler.runtime.batches import no_seeds, none_of, one_zero
 from adcompiler.runtime.records import carries_derivative, is_record, record
 from adcompiler.runtime.structure import mapped
-
-if TYPE_CHECKING:
-    from adcompiler.record.items import Broadcast
-    from adcompiler.record.telling import Listed
 
 Wanted = Sequence[tuple[int, tuple[Any, ...]]]
 """Positions of what is differentiated, with steps to the part."""
@@ -44,8 +41,8 @@ class Recorded:
     """
 
     def __init__(
-        self, function: Callable[..., Any], values: tuple[Any, ...], wanted: Wanted,
-        parameters: Sequence[Any], forward: bool = False, entries: Listed | None = None,
+        self, function: Callable[..., Any], values: tuple[object, ...], wanted: Wanted,
+        parameters: Sequence[Parameter], forward: bool = False, entries: Listed | None = None,
     ) -> None:
         if RECORDING.tape is not IDLE:
             raise refused(
@@ -101,7 +98,7 @@ class Recorded:
         return self.found(sweep)
 
     def pulled_along(
-        self, cotangent: Any, given: Sequence[Any]
+        self, cotangent: Any, given: Sequence[object]
     ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Return the cotangents of what is differentiated, and their tangents along given ones."""
         from adcompiler.record.second import DualSweep
@@ -119,7 +116,7 @@ class Recorded:
     def found(self, sweep: Sweep) -> tuple[Any, ...]:
         """Return the cotangents of what is differentiated, in its structure."""
 
-        def of_leaf(value: Broadcast) -> Any:
+        def of_leaf(value: object) -> Any:
             if isinstance(value, np.ndarray):
                 return self.found_beside(sweep, value) if value.dtype.kind in "fc" else (
                     np.zeros(value.shape))
@@ -142,11 +139,11 @@ class Recorded:
 
     # -- forward -------------------------------------------------------------------------------
 
-    def pushed(self, given: Sequence[Any]) -> Any:
+    def pushed(self, given: Sequence[object]) -> Any:
         """Return the tangent of the value for tangents of what is differentiated."""
         tangents = self.along(given)
 
-        def of_leaf(value: Broadcast) -> Any:
+        def of_leaf(value: object) -> Any:
             if not isinstance(value, np.ndarray):
                 slot = self.tape.slot(value)
                 return like(0.0 if slot is None else tangents.numbers[slot], value)
@@ -156,7 +153,7 @@ class Recorded:
 
         return built(of_leaf, self.value)
 
-    def along(self, given: Sequence[Any], second: bool = False) -> Tangents:
+    def along(self, given: Sequence[object], second: bool = False) -> Tangents:
         """Return the tangents of all that the tape holds, for those of what is differentiated.
 
         The tape is gone through from its start: what the run wrote is undone before, and written
@@ -207,19 +204,21 @@ class Recorded:
         leave(self.tape, returned)
 
 
-def frozen(value: Broadcast) -> Any:
+def frozen(value: object) -> Any:
     """Return a value with containers of its own, which nobody changes."""
     parts = {} if isinstance(value, np.ndarray) else children(value)
     return assembled(value, {key: frozen(part) for key, part in parts.items()}) if parts else value
 
 
-def called(function: Callable[..., Any], values: tuple[Any, ...], parameters: Sequence[Any]) -> Any:
+def called(
+    function: Callable[..., Any], values: tuple[object, ...], parameters: Sequence[Parameter]
+) -> Any:
     """Call a function with the values of its parameters, recorded."""
     positional, named = passed_on(parameters, values)
     return HOOKS["call"](function, *positional, **named)
 
 
-def built(of_leaf: Callable[[Any], Any], value: Broadcast) -> Any:
+def built(of_leaf: Callable[[Numeric], object], value: object) -> Any:
     """Return the cotangent, or tangent, of a value, of those of its numbers and arrays."""
     if isinstance(value, (np.ndarray, *NUMBERS)):
         return of_leaf(value)
@@ -230,7 +229,7 @@ def built(of_leaf: Callable[[Any], Any], value: Broadcast) -> Any:
         for key, part in children(value).items()})
 
 
-def assembled(value: Broadcast, parts: dict[Any, Any]) -> Any:
+def assembled(value: object, parts: dict[str, object]) -> Any:
     """Return a cotangent of the structure of a value, of its parts."""
     if isinstance(value, dict):
         return parts
@@ -255,7 +254,7 @@ def like(g: Any, value: Any) -> Any:
     return float(g.real if isinstance(g, complex) else g)
 
 
-def handed_out(value: Broadcast) -> Any:
+def handed_out(value: object) -> Any:
     """Return a result with numbers of its own, so that what is kept of it is no active value."""
     from adcompiler.record.copies import fresh
 
@@ -277,7 +276,7 @@ class OfRun:
     def __copy__(self) -> Any:
         return self  # calls leave it as it is
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, object]) -> Any:
         return self
 
 
@@ -316,7 +315,7 @@ def each_of(tree: Any) -> list[Any]:
     return [mapped(lambda leaf, i=i: leaf[i], tree) for i in range(count)]
 
 
-def stacked(trees: list[Any]) -> Any:
+def stacked(trees: list[object]) -> Any:
     """Return a tree of arrays with one more axis in front, which counts the trees."""
     return mapped(lambda *parts: np.array(parts), *trees)
 

@@ -18,10 +18,10 @@ from adcompiler.ops.homes import display_name
 from adcompiler.record.entries import (
     Elementwise, Gather, Gathered, Linear, Made, Product, Write, conjugate, mapped, pairs,
 )
-from adcompiler.record.shadows import Sweep, Tangents
+from adcompiler.record.shadows import Entry, Sweep, Tangents
 from adcompiler.record.single import Single, form_of, plainly, tangents_in
 from adcompiler.record.slopes import LOG2, LOG10
-from adcompiler.record.tape import Entry, Tape, refuse_escaped, refused
+from adcompiler.record.tape import Numeric, Operation, Step, Tape, refuse_escaped, refused
 
 CURVATURES: dict[Any, Callable[[float, float, float], float]] = {
     math.exp: lambda a, r, d: r, math.expm1: lambda a, r, d: d, math.log: lambda a, r, d: -d * d,
@@ -68,7 +68,7 @@ class DualSweep:
                     entry.again()
                     self.swap(entry)
 
-    def pull(self, entry: tuple[Any, ...], slot: int) -> None:
+    def pull(self, entry: Step, slot: int) -> None:
         """Pull back through an operation of real numbers."""
         g, d = self.g.numbers[slot], self.d.numbers[slot]
         if g == 0 and d == 0:
@@ -84,7 +84,7 @@ class DualSweep:
                 self.g.numbers[k] += product(g, slope)
                 self.d.numbers[k] += product(d, slope) + product(g, bend)
 
-    def add(self, value: Any, g: Any, d: Any) -> None:
+    def add(self, value: Numeric, g: Numeric, d: Numeric) -> None:
         """Add to the cotangent of a number or array, and to its tangent."""
         self.g.add(value, g)
         self.d.add(value, d)
@@ -112,13 +112,13 @@ class DualSweep:
             kept[i] = view, index, now
 
 
-def product(g: Any, slope: Any) -> Any:
+def product(g: Numeric, slope: Numeric) -> Any:
     """Return a product in which zero stays zero."""
     return 0.0 if g == 0 else g * slope
 
 
 def curvatures(
-    op: Any, r: float, di: float, dj: float, ti: float, tj: float
+    op: Operation, r: float, di: float, dj: float, ti: float, tj: float
 ) -> tuple[float, float]:
     """Return the tangents of the slopes of an operation of real numbers."""
     if op is operator.mul:
@@ -170,8 +170,8 @@ LINEAR: set[Any] = {complex, operator.add, operator.sub, np.add, np.subtract, op
 
 
 def pushed_again(
-    sweep: DualSweep, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-    g: Any, d: Any
+    sweep: DualSweep, function: Callable[..., Any], args: tuple[object, ...],
+    kwargs: dict[str, object], g: Numeric, d: Numeric,
 ) -> None:
     """Pull back through a call by the compiler's pullback, pushed forward."""
     values = (*args, *kwargs.values())

@@ -1,15 +1,43 @@
-"""Cotangents and tangents of what a tape made: beside numbers by slot, beside arrays by memory."""
+"""What entries do, and the cotangents and tangents that they move: beside numbers and arrays."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from adcompiler.record.tape import Tape, bounds, overlaps, refuse_escaped
+from adcompiler.record.tape import (
+    Index, Number, Numeric, Step, Tape, bounds, overlaps, refuse_escaped,
+)
 
-if TYPE_CHECKING:
-    from adcompiler.record.entries import Write
+
+class Entry:
+    """One operation that is no operation of real numbers: those are tuples, see ``Tape``.
+
+    ``pull`` moves cotangents from what it made to what it was made of, and gives what it wrote over
+    its former content; ``push`` moves tangents the other way.
+    """
+
+    __slots__ = ()
+
+    def pull(self, sweep: Sweep, slot: int) -> None:
+        """Pull cotangents back."""
+        raise NotImplementedError
+
+    def push(self, tangents: Tangents, slot: int) -> None:
+        """Push tangents forward."""
+        raise NotImplementedError
+
+    def again(self) -> None:
+        """Do once more what ``pull`` has undone."""
+
+    def made(self) -> list[Number]:
+        """Return the numbers that the operation made."""
+        return []
+
+    def shown(self) -> str:
+        """Return what the entry is, for people."""
+        return type(self).__name__.lower()
 
 
 class Shadows:
@@ -60,7 +88,7 @@ class Shadows:
         first = array.__array_interface__["data"][0]
         return np.ndarray(array.shape, array.dtype, memory.data, first - low, array.strides)
 
-    def put(self, array: np.ndarray, value: Any) -> None:
+    def put(self, array: np.ndarray, value: Numeric) -> None:
         """Put something beside an array, in the place of what stood there."""
         if self.is_whole(array):
             self.whole[id(array)] = np.array(np.broadcast_to(value, array.shape), array.dtype)
@@ -76,7 +104,7 @@ class Shadows:
 
     # -- what pullbacks do ---------------------------------------------------------------------
 
-    def add(self, value: Any, g: Any) -> None:
+    def add(self, value: Numeric, g: Numeric | None) -> None:
         """Add to what stands beside a number or array; it is summed over broadcast axes."""
         if g is None:
             return
@@ -89,7 +117,7 @@ class Shadows:
         if slot is not None:
             self.add_to_slot(slot, g, isinstance(value, (complex, np.complexfloating)))
 
-    def add_to_slot(self, slot: int, g: Any, is_complex: bool = False) -> None:
+    def add_to_slot(self, slot: int, g: Numeric, is_complex: bool = False) -> None:
         """Add to what stands beside a number."""
         if slot < 0:
             refuse_escaped()
@@ -99,7 +127,7 @@ class Shadows:
             g = g.real
         self.numbers[slot] += g
 
-    def add_to_array(self, array: np.ndarray, g: Any) -> None:
+    def add_to_array(self, array: np.ndarray, g: Numeric) -> None:
         """Add to what stands beside an array, element by element or where elements overlap."""
         g = fitted(g, array)
         if self.is_whole(array):
@@ -148,7 +176,7 @@ class Shadows:
         return g
 
 
-def apart(place: Any, g: np.ndarray) -> tuple[Any, Any]:
+def apart(place: np.ndarray, g: np.ndarray) -> tuple[Any, Any]:
     """Return a view without axes of stride 0, and the sums along them; (None, None) once added.
 
     Elements that overlap in other ways get their parts one by one.
@@ -175,7 +203,7 @@ def once(g: np.ndarray, array: np.ndarray) -> np.ndarray:
     return np.where(kept.reshape(array.shape), g, 0)
 
 
-def fitted(cotangent: Any, like: np.ndarray) -> np.ndarray:
+def fitted(cotangent: Numeric, like: np.ndarray) -> np.ndarray:
     """Return a cotangent in the shape of what was broadcast, real where that is."""
     g: np.ndarray = np.asarray(cotangent)
     if g.dtype is like.dtype and g.shape == like.shape:
@@ -248,14 +276,14 @@ class Tangents(Shadows):
         self.second = second
         self.kept: dict[int, list[tuple[np.ndarray, Any, np.ndarray]]] = {}
 
-    def keep(self, entry: Write, view: np.ndarray, index: int, old: Any) -> None:
+    def keep(self, entry: Entry, view: np.ndarray, index: Index, old: Numeric) -> None:
         """Keep the tangents of what an entry writes over."""
         if self.second:
             self.kept.setdefault(id(entry), []).append((view, index, np.array(old)))
 
-    def push(self, entry: Any, slot: int) -> None:
+    def push(self, entry: Entry | Step | tuple[Number], slot: int) -> None:
         """Push tangents through an operation."""
-        if type(entry) is not tuple:
+        if isinstance(entry, Entry):
             entry.push(self, slot)
         elif len(entry) > 1:
             _, i, di, j, dj, _ = entry

@@ -10,7 +10,7 @@ import collections
 import itertools
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,12 +23,9 @@ from adcompiler.record.entries import leaves, mapped, pairs, plain, tangent_of
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.parts import parts_of
 from adcompiler.record.protocols import by_its_rule
-from adcompiler.record.tape import NUMBERS, RECORDING, Entry, Tape, refused
+from adcompiler.record.shadows import Entry, Sweep, Tangents
+from adcompiler.record.tape import NUMBERS, RECORDING, Number, Tape, refused
 from adcompiler.runtime.reading import unless_it_raises
-
-if TYPE_CHECKING:
-    from adcompiler.record.items import Broadcast
-    from adcompiler.record.shadows import Sweep, Tangents
 
 MAX_FORMS = 4096
 FORMS: dict[Any, Form] = {}
@@ -42,7 +39,7 @@ class Form:
     """
 
     def __init__(
-        self, function: Callable[..., Any], count: int, names: Sequence[str], active: Any
+        self, function: Callable[..., Any], count: int, names: Sequence[str], active: Sequence[int]
     ) -> None:
         given = [f"a{i}" for i in range(count)]
         parameters = ", ".join([*given, *(f"k{i}" for i in range(len(names)))])
@@ -56,7 +53,7 @@ class Form:
         self.active = tuple(active)
         self.halves: dict[str, Specialisations] = {}
 
-    def second(self, values: tuple[Any, ...], g: Any) -> Callable[..., Any]:
+    def second(self, values: tuple[object, ...], g: Any) -> Callable[..., Any]:
         """Return what pushes tangents through the pullback at values and a cotangent."""
         found = self.halves.get("second")
         count = len(values)
@@ -77,7 +74,7 @@ class Form:
         pushed = found.run(compiled, (*values, g))
         return pushed  # type: ignore[no-any-return]
 
-    def at(self, mode: str, values: tuple[Any, ...]) -> Callable[..., Any]:
+    def at(self, mode: str, values: tuple[object, ...]) -> Callable[..., Any]:
         """Return the compiled half for values: of mode ``vjp`` or ``forward``."""
         found = self.halves.get(mode)
         if found is None:
@@ -91,7 +88,10 @@ def operator_named(name: str) -> Any:
     return getattr(sys.modules["adcompiler"], name)
 
 
-def form_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: Any) -> Form:
+def form_of(
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object],
+    active: Sequence[int],
+) -> Form:
     """Return the form of a call, made now or before."""
     key = (function, len(args), tuple(kwargs), tuple(active), REGISTRY.generation)
     found = FORMS.get(key)
@@ -114,8 +114,8 @@ class Single(Entry):
 
     def __init__(
         self, function: Callable[..., Any], form: Form, half: Callable[..., Any],
-        values: tuple[Any, ...], outs: Any, result: Any, names: tuple[str, ...] = (),
-        given: tuple[Any, ...] | None = None
+        values: tuple[object, ...], outs: Any, result: Any, names: tuple[str, ...] = (),
+        given: tuple[object, ...] | None = None
     ) -> None:
         self.names, self.half = names, half
         self.function, self.form, self.values, self.outs = function, form, values, outs
@@ -132,7 +132,7 @@ class Single(Entry):
         for value, part in pairs([self.values[i] for i in self.form.active], found):
             sweep.add(value, part)
 
-    def cotangent(self, sweep: Any, out: Any) -> tuple[Any, bool]:
+    def cotangent(self, sweep: Sweep, out: Any) -> tuple[Any, bool]:
         """Return the cotangent of a result, and whether any of it is not zero."""
         if isinstance(out, (tuple, list)):
             parts = [self.cotangent(sweep, part) for part in out]
@@ -142,8 +142,8 @@ class Single(Entry):
         if isinstance(out, np.ndarray) and out.dtype.kind in "fc":
             if not is_own(out, self):
                 return np.zeros_like(out), False
-            g = sweep.take(out)
-            return (np.zeros_like(out), False) if g is None else (g, bool(g.any()))
+            found = sweep.take(out)
+            return (np.zeros_like(out), False) if found is None else (found, bool(found.any()))
         if isinstance(out, NUMBERS):
             place = next((place for number, place in self.slots if number is out), None)
             g = 0.0 if place is None else sweep.take_number(place)
@@ -161,7 +161,7 @@ class Single(Entry):
             elif out.dtype.kind in "fc" and is_own(out, self):
                 tangents.put(out, part)
 
-    def made(self) -> list[Any]:
+    def made(self) -> list[Number]:
         several = isinstance(self.outs, (tuple, list))  # whose numbers have entries of their own
         return [] if several else [number for number, _ in self.slots]
 
@@ -174,26 +174,26 @@ def is_own(out: np.ndarray, entry: Single) -> bool:
     return any(out is own for own in entry.result)
 
 
-def tangents_in(tangents: Tangents, value: Broadcast) -> Any:
+def tangents_in(tangents: Tangents, value: object) -> Any:
     """Return the tangents of an argument, which may be a container."""
     if isinstance(value, (tuple, list)):
         return type(value)(tangents_in(tangents, item) for item in value)
     if isinstance(value, dict):
         return {key: tangents_in(tangents, item) for key, item in value.items()}
-    d = tangent_of(tangents, value)
+    d = tangent_of(tangents, value) if isinstance(value, (np.ndarray, *NUMBERS)) else None
     if d is None:
         return np.zeros_like(value) if isinstance(value, np.ndarray) else 0.0
     return np.array(d) if isinstance(value, np.ndarray) else d
 
 
-def plainly(value: Broadcast) -> Any:
+def plainly(value: object) -> Any:
     """Return a number or array of a derived class as one of a plain class."""
     if isinstance(value, np.ndarray):
         return value if type(value) is np.ndarray else np.ndarray.view(value, np.ndarray)
     return plain(value) if isinstance(value, (float, complex)) else value
 
 
-def hold(tape: Tape, value: Broadcast) -> None:
+def hold(tape: Tape, value: object) -> None:
     """Note the arrays that an entry reads."""
     for part in leaves(value):
         if isinstance(part, np.ndarray):
@@ -202,8 +202,8 @@ def hold(tape: Tape, value: Broadcast) -> None:
 
 
 def recorded(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-    run: Callable[[], Any] | None = None,
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object],
+    run: Callable[[], object] | None = None,
 ) -> Any:
     """Call a function that has a rule, and record it; some argument is active.
 
@@ -240,11 +240,11 @@ def as_numbers(value: Any) -> Any:
     return [as_numbers(item) for item in value]
 
 
-def enter(tape: Tape, entry: Single, values: Any, result: Any) -> None:
+def enter(tape: Tape, entry: Single, values: tuple[object, ...], result: object) -> None:
     """Enter a call into the tape, with the numbers and arrays of its result."""
     hold(tape, values)
-    numbers: list[Any] = []
-    arrays: list[Any] = []
+    numbers: list[Number] = []
+    arrays: list[np.ndarray] = []
     collect(tape, result, numbers, arrays)
     if hides_numbers(result):
         raise refused(
@@ -266,7 +266,7 @@ def enter(tape: Tape, entry: Single, values: Any, result: Any) -> None:
 
 
 @unless_it_raises(True)
-def hides_numbers(value: Broadcast, depth: int = 3) -> bool:
+def hides_numbers(value: object, depth: int = 3) -> bool:
     """Say whether a result is or holds an object, no container, in which numbers are found."""
     if isinstance(value, (np.ndarray, *NUMBERS, int, str, bytes, np.generic)) or value is None:
         return False
@@ -275,7 +275,7 @@ def hides_numbers(value: Broadcast, depth: int = 3) -> bool:
     return any(found_number(part, depth) for part in parts_of(value))
 
 
-def found_number(value: Broadcast, depth: int) -> bool:
+def found_number(value: object, depth: int) -> bool:
     """Say whether a number is found in a value, so deep."""
     if isinstance(value, (np.ndarray, *NUMBERS)):
         return not isinstance(value, np.ndarray) or value.dtype.kind in "fcO"
@@ -284,7 +284,7 @@ def found_number(value: Broadcast, depth: int) -> bool:
     return any(found_number(part, depth - 1) for part in parts_of(value))
 
 
-def collect(tape: Tape, result: Any, numbers: list[Any], arrays: list[Any]) -> None:
+def collect(tape: Tape, result: Any, numbers: list[Number], arrays: list[np.ndarray]) -> None:
     """Collect what a result holds that is new: numbers, and arrays with memory of their own."""
     if isinstance(result, (tuple, list)):
         for part in result:

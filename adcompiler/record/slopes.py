@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.record.tape import Numeric
+
 Slope = Callable[..., Any]
 
 
@@ -35,7 +37,7 @@ def inverse(b: Any) -> Any:
     return math.copysign(math.inf, b) if type(b) in (float, int, bool) and not b else 1.0 / b
 
 
-def by_base(a: Any, b: Any, r: Any) -> Any:
+def by_base(a: Numeric, b: Any, r: Numeric) -> Any:
     """Return the slope of a power by its base."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         with np.errstate(all="ignore"):
@@ -52,7 +54,7 @@ def by_base(a: Any, b: Any, r: Any) -> Any:
         return math.copysign(math.inf, b)
 
 
-def by_exponent(a: Any, b: Any, r: Any) -> Any:
+def by_exponent(a: Numeric, b: Numeric, r: Numeric) -> Any:
     """Return the slope of a power by its exponent."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         with np.errstate(all="ignore"):

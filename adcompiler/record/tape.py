@@ -12,7 +12,9 @@ import os
 import sys
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from types import EllipsisType
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,13 +24,27 @@ from adcompiler.record.parts import WEAK, parts_of
 from adcompiler.runtime.kept_bytes import free_bytes
 from adcompiler.support.structs import dataclass
 
-if TYPE_CHECKING:
-    from adcompiler.record.entries import Elementwise, Gather, Linear
-    from adcompiler.record.items import Broadcast
-    from adcompiler.record.shadows import Sweep, Tangents
-
 NUMBERS = (float, complex, np.inexact)
 """Classes of numbers that may carry a derivative."""
+Number = float | complex | np.number[Any] | np.bool_
+Numeric = Number | np.ndarray
+"""What operators of numbers take; containers may hold such."""
+Index = int | slice | EllipsisType | None | np.ndarray | Sequence[Any]
+"""What an array is subscripted by; a sequence is a tuple, or a list of positions."""
+Operation = Callable[..., Any] | tuple[Any, ...]
+"""The function of real numbers that an entry was, with the arguments that its slopes forget."""
+
+Step = tuple[float, int | None, float, int | None, float, Operation]
+"""An operation of one or two real numbers, as ``Tape`` says."""
+
+
+class Operator(Protocol):
+    """A function of operands that is called what the operator is, as those of ``operator``."""
+
+    @property
+    def __name__(self) -> str: ...
+
+    def __call__(self, *operands: Any, **named: Any) -> Any: ...
 
 
 def bounds(array: np.ndarray) -> tuple[int, int]:
@@ -86,35 +102,6 @@ class Recording(threading.local):
         self.tape = IDLE
 
 
-class Entry:
-    """One operation that is no operation of real numbers: those are tuples, see ``Tape``.
-
-    ``pull`` moves cotangents from what it made to what it was made of, and gives what it wrote over
-    its former content; ``push`` moves tangents the other way.
-    """
-
-    __slots__ = ()
-
-    def pull(self, sweep: Sweep, slot: int) -> None:
-        """Pull cotangents back."""
-        raise NotImplementedError
-
-    def push(self, tangents: Tangents, slot: int) -> None:
-        """Push tangents forward."""
-        raise NotImplementedError
-
-    def again(self) -> None:
-        """Do once more what ``pull`` has undone."""
-
-    def made(self) -> list[Any]:
-        """Return the numbers that the operation made."""
-        return []
-
-    def shown(self) -> str:
-        """Return what the entry is, for people."""
-        return type(self).__name__.lower()
-
-
 class Tape:
     """What one run did.
 
@@ -137,23 +124,18 @@ class Tape:
         self.refusal: ADError | None = None
         self.bytes = 0
         self.memos: dict[Any, Any] = {}
-        self.buffers: dict[int, tuple[Any, np.ndarray]] = {}
+        self.buffers: dict[int, tuple[array.array[float], np.ndarray]] = {}
 
     # -- numbers -------------------------------------------------------------------------------
 
-    def start(self, number: Any) -> int:
+    def start(self, number: Number) -> int:
         """Enter a number that is differentiated, an object of its own; return its slot."""
         slot = len(self.entries)
         self.ids[id(number)] = slot
         self.entries.append((number,))
         return slot
 
-    def enter(self, number: Any, entry: Elementwise | Gather | Linear) -> None:
-        """Enter an operation that made a number."""
-        self.ids[id(number)] = len(self.entries)
-        self.entries.append(entry)
-
-    def slot(self, value: Broadcast) -> int | None:
+    def slot(self, value: object) -> int | None:
         """Return the slot of a number, None if it is not active."""
         found = self.ids.get(id(value))
         if found is not None and found < 0:
@@ -200,7 +182,7 @@ class Tape:
 
     # -- what an earlier recording has left ----------------------------------------------------
 
-    def check_read(self, array: np.ndarray, index: Any = ...) -> None:
+    def check_read(self, array: np.ndarray, index: Index = ...) -> None:
         """Refuse to read elements that an earlier recording has written, and this one has not."""
         root = self.root(array)
         if id(root) not in ESCAPED.data or (  # type: ignore[attr-defined] # as it is Python's
@@ -211,7 +193,7 @@ class Tape:
         if left is None or beside(left, root, array)[index].any():
             refuse_escaped()
 
-    def note_written(self, array: np.ndarray, index: Any) -> None:
+    def note_written(self, array: np.ndarray, index: Index) -> None:
         """Note that elements were written, in memory where an earlier recording left values."""
         root = self.root(array)
         if id(root) in self.groups:
@@ -282,7 +264,7 @@ class Tape:
         except Exception:
             return True
 
-    def found_in(self, value: Broadcast, seen: set[int] | None) -> bool:
+    def found_in(self, value: object, seen: set[int] | None) -> bool:
         """As ``holds``; ``seen`` are the objects that were searched."""
         if issubclass(type(value), WEAK):
             return any(self.found_in(part, seen) for part in parts_of(value))
@@ -293,8 +275,6 @@ class Tape:
         if isinstance(value, (*NUMBERS, np.ndarray)):
             return self.is_active(value)
         if isinstance(value, array.array):
-            from adcompiler.record.library.buffers import view_of
-
             view = view_of(value)
             return view is not None and self.is_marked(view)
         seen = set() if seen is None else seen
@@ -302,6 +282,19 @@ class Tape:
             return len(seen) > MOST_SEARCHED
         seen.add(id(value))
         return any(self.found_in(part, seen) for part in parts_of(value))
+
+
+class Listed(list[Any]):
+    """The entries of a tape, with the lines of the user's code that made them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: list[tuple[str, int]] = []
+
+    def append(self, entry: Any) -> None:
+        """Enter an operation."""
+        super().append(entry)
+        self.places.append(place())
 
 
 SMALL = 1 << 26
@@ -327,6 +320,8 @@ ESCAPED: weakref.WeakValueDictionary[int, np.ndarray] = weakref.WeakValueDiction
 """Arrays with active values that outlived their recording, by identity."""
 LEFT: dict[int, Any] = {}
 """Numbers of that kind."""
+LEFT_BUFFERS: weakref.WeakValueDictionary[int, array.array[float]] = weakref.WeakValueDictionary()
+"""Arrays of the module ``array`` of that kind."""
 OWN_REFERENCES = 3
 """As many references has a number of which nobody else knows: the table, a variable, the call."""
 
@@ -339,7 +334,7 @@ def purge() -> None:
             LEFT.pop(key, None)
 
 
-def references(values: list[Any]) -> list[int]:
+def references(values: list[object]) -> list[int]:
     """Return how many references each of some objects has."""
     return list(map(sys.getrefcount, values))
 
@@ -379,6 +374,17 @@ def stay(tape: Tape) -> None:
             if isinstance(value, NUMBERS):
                 LEFT[id(value)] = value
     ESCAPED.update(tape.active)
+
+
+def view_of(buffer: array.array[float], makes: bool = False) -> np.ndarray | None:
+    """Return the view of an array in which active values were stored; ``makes`` makes one."""
+    buffers = RECORDING.tape.buffers
+    found = buffers.get(id(buffer))
+    if found is None and LEFT_BUFFERS.get(id(buffer)) is buffer:
+        refuse_escaped()
+    if found is None and makes and buffer.typecode in "fd" and len(buffer):
+        found = buffers[id(buffer)] = buffer, np.frombuffer(buffer, buffer.typecode)
+    return None if found is None else found[1]
 
 
 def refuse_escaped() -> bool:
@@ -445,7 +451,6 @@ __all__ = [
     "NUMBERS",
     "RECORDING",
     "ADError",
-    "Entry",
     "Tape",
     "leave",
     "place",

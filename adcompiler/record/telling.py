@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import types
 from collections import Counter
-from typing import TYPE_CHECKING, Any
 
 import gast
 import numpy as np
@@ -18,23 +17,8 @@ from adcompiler.frontend.sources.source import parse_function
 from adcompiler.record.rewriting import Rewriter
 from adcompiler.record.rewriting_expressions import MARK, Names
 from adcompiler.record.running import Recorded
-from adcompiler.record.tape import place
-
-if TYPE_CHECKING:
-    from adcompiler.record.entries import Elementwise, Linear
-
-
-class Listed(list[Any]):
-    """The entries of a tape, with the lines of the user's code that made them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.places: list[tuple[str, int]] = []
-
-    def append(self, entry: Elementwise | Linear) -> None:
-        """Enter an operation."""
-        super().append(entry)
-        self.places.append(place())
+from adcompiler.record.shadows import Entry
+from adcompiler.record.tape import Listed, Number, Step
 
 
 def rewritten_text(function: types.FunctionType) -> str:
@@ -55,13 +39,13 @@ def is_hook(node: gast.AST) -> bool:
         node.value.startswith(MARK))
 
 
-def run_listed(s: Specialisations, values: tuple[Any, ...]) -> Recorded:
+def run_listed(s: Specialisations, values: tuple[object, ...]) -> Recorded:
     """Run a function once, recorded, with the lines of its operations."""
     wanted = tuple(zip(s.wrt, s.parts, strict=True))
     return Recorded(s.target.function, values, wanted, s.parameters, entries=Listed())
 
 
-def tape_text(s: Specialisations, values: tuple[Any, ...]) -> str:
+def tape_text(s: Specialisations, values: tuple[object, ...]) -> str:
     """Return the operations of a run, one in each line, with the lines of the user's code."""
     run = run_listed(s, values)
     entries = run.tape.entries
@@ -73,9 +57,9 @@ def tape_text(s: Specialisations, values: tuple[Any, ...]) -> str:
     return "\n".join(rows)
 
 
-def shown(entry: Any) -> str:
+def shown(entry: Entry | Step | tuple[Number]) -> str:
     """Return what one entry is."""
-    if type(entry) is not tuple:
+    if isinstance(entry, Entry):
         result = getattr(entry, "result", None)
         shape = f" {list(result.shape)}" if isinstance(result, np.ndarray) else ""
         return f"{entry.shown()}{shape}"
@@ -90,7 +74,7 @@ def shown(entry: Any) -> str:
 TWO = frozenset({"add", "sub", "mul", "truediv", "pow"})
 
 
-def explained(s: Specialisations, values: tuple[Any, ...], why: str) -> Explanation:
+def explained(s: Specialisations, values: tuple[object, ...], why: str) -> Explanation:
     """Return the explanation of a recorded derivative: what its tape holds at these values."""
     run = run_listed(s, values)
     names = Counter(shown(entry).partition("(")[0].partition(" ")[0] for entry in run.tape.entries)

@@ -222,7 +222,7 @@ def changes(code: types.CodeType) -> bool:
     return False
 
 
-def only_answers(function: Any) -> bool:
+def only_answers(function: object) -> bool:
     """Say whether a function in C changes nothing and keeps nothing."""
     name = getattr(function, "__name__", "")
     owner = getattr(function, "__self__", None)

@@ -12,8 +12,6 @@ from ast import (
     pattern as pattern,
     stmt as stmt,
     unaryop as unaryop,
-    NodeTransformer as NodeTransformer,
-    NodeVisitor as NodeVisitor,
     copy_location as copy_location,
     fix_missing_locations as fix_missing_locations,
     iter_child_nodes as iter_child_nodes,
@@ -21,6 +19,14 @@ from ast import (
     walk as walk,
 )
 from typing import Any
+
+
+class NodeVisitor:  # whose methods take gast's nodes
+    def visit(self, node: AST) -> Any: ...
+    def generic_visit(self, node: AST) -> Any: ...
+
+class NodeTransformer(NodeVisitor):
+    def generic_visit(self, node: AST) -> AST: ...
 
 
 class Add(operator):

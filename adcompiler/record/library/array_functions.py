@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from adcompiler.record.single import recorded
 from adcompiler.record.tape import RECORDING
 
 
-def apply_broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
+def apply_broadcast_to(array: Any, shape: int | tuple[int, ...], subok: bool = False) -> Any:
     """Return a view of an array in which elements are repeated."""
     if not RECORDING.tape.holds(array):
         return natively(np.broadcast_to, array, shape, subok)
@@ -57,7 +57,7 @@ def of_array_sum(function: Callable[..., Any], method: Callable[..., Any]) -> Ca
     return apply
 
 
-def apply_dot(a: Any, b: Any, out: Any = None) -> Any:
+def apply_dot(a: Any, b: Any, out: np.ndarray | None = None) -> Any:
     """Return ``np.dot``."""
     tape = RECORDING.tape
     if out is not None and is_recorded((a, b), {}, out):
@@ -71,7 +71,9 @@ def apply_dot(a: Any, b: Any, out: Any = None) -> Any:
     return recorded(np.dot, (a, b), {})
 
 
-def apply_copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+def apply_copyto(
+    dst: np.ndarray, src: object, casting: str = "same_kind", where: Any = True
+) -> None:
     """Do ``np.copyto``."""
     if where is True:
         setitem(src, dst, ...)
@@ -81,7 +83,7 @@ def apply_copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = Tr
         setitem(getitem(shaped, chosen), dst, chosen)
 
 
-def apply_fromiter(items: Any, dtype: type, count: int = -1) -> Any:
+def apply_fromiter(items: Iterable[object], dtype: type, count: int = -1) -> Any:
     """Return an array of what an iterator gives."""
     rows = list(iterate(items)) if count < 0 else list(itertools.islice(iterate(items), count))
     return HOOKS["gathered"](rows, dtype)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import collections
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entries import Elementwise, Gathered, Linear
 from adcompiler.record.functions import HOOKS, hooked
-from adcompiler.record.items import Broadcast, of_array, write
+from adcompiler.record.items import of_array, write
 from adcompiler.record.library.derived import derived, plain, plain_in
 from adcompiler.record.library.derived import of_ufunc as of_derived
 from adcompiler.record.operators import NUMERIC, SIMPLE, enter, is_of_objects
@@ -21,14 +21,17 @@ from adcompiler.record.protocols import (
 )
 from adcompiler.record.single import recorded
 from adcompiler.record.slopes import BINARY, UNARY
-from adcompiler.record.tape import NUMBERS, RECORDING, refused, refused_text
+from adcompiler.record.tape import NUMBERS, RECORDING, Numeric, refused, refused_text
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 BY_OPERATOR: dict[Any, str] = {np.matmul: "matmul"}
 """Functions whose hooks are those of operators."""
 
 
-def of_ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_ufunc(function: np.ufunc, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Call a universal function."""
     if not kwargs and function in SLOPES and len(args) == function.nin and (
         SIMPLE.issuperset(map(type, args))
@@ -48,7 +51,7 @@ def of_ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 
 def without_override(
-    function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: np.ufunc, args: tuple[object, ...], kwargs: dict[str, object]
 ) -> Any:
     """Call a universal function as NumPy does it, whatever classes say."""
     tape = RECORDING.tape
@@ -105,7 +108,7 @@ def is_plain(value: Any) -> bool:
         isinstance(value, NUMERIC) and not defined_in_python(value, NUMERIC))
 
 
-def overriding(values: tuple[Any, ...]) -> tuple[Any, Any] | None:
+def overriding(values: tuple[object, ...]) -> tuple[Any, Any] | None:
     """Return the ``__array_ufunc__`` in Python of an argument, and that; None if there is none."""
     for value in values:
         cls: Any = type(value)
@@ -118,7 +121,7 @@ def overriding(values: tuple[Any, ...]) -> tuple[Any, Any] | None:
 
 
 def with_out(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], out: Any
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object], out: Any
 ) -> Any:
     """Call a function for a result that is written into an array: a result, then a write."""
     tape = RECORDING.tape
@@ -130,7 +133,7 @@ def with_out(
     if not any(map(tape.holds, args)) and not tape.is_held(target):
         return natively(function, *args, **kwargs)
     rest = {k: v for k, v in kwargs.items() if k not in ("out", "where", "casting")}
-    where = kwargs.get("where", True)
+    where: Any = kwargs.get("where", True)
     with np.errstate(all="ignore") if where is not True else nullcontext():
         result = HOOKS["call"](function, *args, **rest)
     if where is not True:
@@ -142,7 +145,7 @@ def with_out(
     return target
 
 
-def broadcast(value: Broadcast, shape: tuple[int, ...]) -> Any:
+def broadcast(value: object, shape: tuple[int, ...]) -> Any:
     """Return an array of the shape, recorded if it must be made."""
     if isinstance(value, np.ndarray) and value.shape == shape:
         return value
@@ -153,7 +156,7 @@ def broadcast(value: Broadcast, shape: tuple[int, ...]) -> Any:
 
 
 @hooked
-def gathered(value: Broadcast, dtype: type | None = None, **options: Any) -> Any:
+def gathered(value: object, dtype: type | None = None, **options: Any) -> Any:
     """Return the array of numbers and arrays in a container, recorded."""
     tape = RECORDING.tape
     value = listed(plain_in(value), dtype is not None and np.dtype(dtype).kind in "fc")
@@ -179,14 +182,14 @@ def depth_of(value: Any) -> int:
     return int(np.ndim(value))
 
 
-def holds_text(value: Broadcast) -> bool:
+def holds_text(value: object) -> bool:
     """Say whether a list holds text."""
     if isinstance(value, list):
         return any(map(holds_text, value))
     return isinstance(value, (str, bytes))
 
 
-def listed(value: Broadcast, numbers: bool = False) -> Any:
+def listed(value: object, numbers: bool = False) -> Any:
     """Return what C would iterate over as lists; what says how to be a number as ``numbers``."""
     if isinstance(value, (list, tuple)):
         return [listed(item, numbers) for item in value]
@@ -203,7 +206,9 @@ def listed(value: Broadcast, numbers: bool = False) -> Any:
     return [listed(item, numbers) for item in found]
 
 
-def find_leaves(value: Broadcast, place: tuple[int, ...], leaves: list[Any]) -> None:
+def find_leaves(
+    value: object, place: tuple[int, ...], leaves: list[tuple[tuple[int, ...], Any]]
+) -> None:
     """Collect the active numbers and arrays of a container, with their places."""
     if isinstance(value, list):
         for i, item in enumerate(value):
@@ -225,7 +230,7 @@ def copied(array: np.ndarray) -> np.ndarray:
 
 
 @hooked
-def renewed(made: Any, number: Any) -> Any:
+def renewed(made: Any, number: Numeric) -> Any:
     """Return a number that was made of another one, recorded as equal to that."""
     if made is not number and isinstance(made, NUMBERS) and RECORDING.tape.is_active(number):
         if isinstance(number, np.ndarray):
@@ -237,8 +242,9 @@ def renewed(made: Any, number: Any) -> Any:
 
 
 def as_array(
-    value: Any, dtype: Any = None, *args: Any, copy: Any = "default", always: bool = False,
-    own: Callable[..., Any] | None = None, subok: bool = False, **options: Any,
+    value: Any, dtype: DTypeLike | None = None, *args: Any, copy: Any = "default",
+    always: bool = False, own: Callable[..., Any] | None = None, subok: bool = False,
+    **options: Any,
 ) -> Any:
     """Return what ``np.array``, with ``always``, or ``np.asarray`` gives, or ``own`` does."""
     own = own or (np.array if always else np.asarray)
@@ -282,7 +288,8 @@ def as_array(
 
 
 def as_array_of_derived(
-    value: Any, dtype: Any, keeps: bool, own: Callable[..., Any], options: dict[str, Any]
+    value: Any, dtype: DTypeLike | None, keeps: bool, own: Callable[..., Any],
+    options: dict[str, Any],
 ) -> Any:
     """Return what ``own``, one of NumPy's, makes of an array of a derived class."""
     always = options["always"] and options.get("copy", True) is not False

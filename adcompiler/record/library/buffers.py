@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import weakref
+import array
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.tape import RECORDING, refuse_escaped, refused
+from adcompiler.record.tape import LEFT_BUFFERS, RECORDING, refused, view_of
 
-if TYPE_CHECKING:
-    pass
-
-LEFT: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
-"""Arrays in which an earlier recording has left active values, by identity."""
+Buffer = array.array[float]
 
 
-def view_of(obj: Any, makes: bool = False) -> np.ndarray | None:
-    """Return the view of an array in which active values were stored; ``makes`` makes one."""
-    if LEFT.get(id(obj)) is obj and (RECORDING.tape.buffers.get(id(obj)) is None):
-        refuse_escaped()
-    found = RECORDING.tape.buffers.get(id(obj))
-    if found is None and makes and obj.typecode in "fd" and len(obj):
-        found = RECORDING.tape.buffers[id(obj)] = obj, np.frombuffer(obj, obj.typecode)
-    return None if found is None else found[1]
-
-
-def stored(obj: Any, index: Any, value: Any) -> None:
+def stored(obj: Buffer, index: int | slice, value: Any) -> None:
     """Do ``obj[index] = value``."""
     view = view_of(obj, RECORDING.tape.holds(value))
     if view is None and not RECORDING.tape.holds(value):
@@ -39,10 +23,10 @@ def stored(obj: Any, index: Any, value: Any) -> None:
             "store it in a list, a dict or an array", "recording")
     else:
         HOOKS["setitem"](value, view, index)
-        LEFT[id(obj)] = obj
+        LEFT_BUFFERS[id(obj)] = obj
 
 
-def item(obj: Any, index: Any) -> Any:
+def item(obj: Buffer, index: int | slice) -> Any:
     """Return ``obj[index]``."""
     view = view_of(obj)
     if view is None:
@@ -53,7 +37,7 @@ def item(obj: Any, index: Any) -> Any:
     return HOOKS["renewed"](float(number), number)
 
 
-def items(obj: Any) -> Iterator[Any]:
+def items(obj: Buffer) -> Iterator[Any]:
     """Iterate over what an array holds then."""
     index = 0
     while index < len(obj):

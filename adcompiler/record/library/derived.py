@@ -7,8 +7,8 @@ class becomes one by the same steps: a view of the result, on which ``__array_fi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +17,6 @@ from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import is_derived, method_of, natively
 from adcompiler.record.tape import refused
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
-
-if TYPE_CHECKING:
-    from adcompiler.record.items import Broadcast
-
 
 class Bare(np.ndarray):
     """The class of views that become those of another class, which tells nobody."""
@@ -84,7 +80,7 @@ def derived(array: np.ndarray, cls: type, obj: Any) -> Any:
     return made
 
 
-def leading(values: Any) -> Any:
+def leading(values: Iterable[Any]) -> Any:
     """Return the array of a derived class whose class results get; None if there is none."""
     found, most = None, -float("inf")
     for value in values:
@@ -97,7 +93,7 @@ def leading(values: Any) -> Any:
     return found
 
 
-def wrapped(array: Any, context: Any, obj: Any) -> Any:
+def wrapped(array: np.ndarray, context: tuple[object, ...] | None, obj: Any) -> Any:
     """Return the result of a universal function as its class wraps it."""
     wrap = method_of(type(obj), "__array_wrap__")
     if not isinstance(array, np.ndarray):
@@ -113,8 +109,8 @@ def wrapped(array: Any, context: Any, obj: Any) -> Any:
 
 
 def of_ufunc(
-    call: Callable[..., Any], function: Callable[..., Any], args: tuple[Any, ...],
-    kwargs: dict[str, Any]
+    call: Callable[..., Any], function: Callable[..., Any], args: tuple[object, ...],
+    kwargs: dict[str, object]
 ) -> Any:
     """Call a universal function with arrays of derived classes that do not override it."""
     obj = leading(args)
@@ -129,7 +125,9 @@ def of_ufunc(
     return wrapped(result, (function, args, 0), obj)
 
 
-def through(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def through(
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]
+) -> Any:
     """Call a function or method with plain views, and give results the class they would have.
 
     Which results are of the class is asked of NumPy, with arrays of a class that has no code.
@@ -161,7 +159,7 @@ def as_probed(result: Any, probe: Any, obj: Any) -> Any:
     return result
 
 
-def bare(value: Broadcast) -> Any:
+def bare(value: object) -> Any:
     """Return a copy of an array, of one of a derived class as a probe."""
     if not isinstance(value, np.ndarray):
         return value

@@ -27,12 +27,12 @@ RANDOM = (np.random.Generator, np.random.RandomState, random.Random)
 """Classes of what draws random numbers."""
 
 
-def generator_of(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+def generator_of(function: Callable[..., Any], args: tuple[object, ...]) -> Any:
     """Return what a function that draws is called of, if it is a method of a generator."""
     return getattr(function, "__self__", None) or (args[0] if args else None)
 
 
-def drawn(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def drawn(function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Call a function that draws; some argument is active."""
     name, owner = function.__name__, generator_of(function, args)
     params = args if getattr(function, "__self__", None) is owner else args[1:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -26,9 +26,6 @@ from adcompiler.record.single import recorded
 from adcompiler.record.tape import IDLE, RECORDING, refused, refused_text
 from adcompiler.runtime.reading import unless_it_raises
 
-if TYPE_CHECKING:
-    from adcompiler.record.items import Broadcast
-
 NATIVE_MODULES = ("logging", "warnings", "dataclasses", "abc", "typing", "enum", "inspect", "re",
                   "functools", "traceback", "copyreg", "weakref", "os",
                   "posixpath", "pathlib", "_weakrefset", "importlib", "string", "textwrap",
@@ -47,7 +44,9 @@ UNRULED: Any = object()
 """Stands for no result."""
 
 
-def by_rule(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def by_rule(
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]
+) -> Any:
     """Return the result of a function that has a rule or is inert; UNRULED if it is neither."""
     if not hashable(function):
         return UNRULED
@@ -67,9 +66,7 @@ def by_rule(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     if isinstance(function, types.FunctionType) and depends_on_classes(function, given):
         return UNRULED  # its own code is followed, down to plain arrays
     if any(map(is_callback, given)):
-        if isinstance(function, types.FunctionType) and any(
-            is_callback(value) and captures(value) for value in given
-        ):
+        if isinstance(function, types.FunctionType) and any(map(captures_active, given)):
             return UNRULED
         return with_callbacks(function, args, kwargs)
     if not any(map(tape.holds, given)):
@@ -99,7 +96,7 @@ def is_of_numpy(function: Callable[..., Any]) -> bool:
     return str(function.__module__).partition(".")[0] == "numpy"
 
 
-def depends_on_classes(function: Callable[..., Any], given: tuple[Any, ...]) -> bool:
+def depends_on_classes(function: Callable[..., Any], given: tuple[object, ...]) -> bool:
     """Say whether a function in Python does with arguments what their classes say."""
     if (function.__module__ or "").startswith("numpy.ma"):
         return True
@@ -114,7 +111,7 @@ def depends_on_classes(function: Callable[..., Any], given: tuple[Any, ...]) -> 
     return False
 
 
-def listed(value: Broadcast) -> Any:
+def listed(value: object) -> Any:
     """Return what a function iterates over as a list, if it is no container."""
     if isinstance(value, (np.ndarray, list, tuple, dict, *NUMERIC)) or value is None:
         return value
@@ -127,7 +124,7 @@ def is_random(function: Callable[..., Any]) -> bool:
         REGISTRY.facts(function).pure is False)
 
 
-def is_callback(value: Broadcast) -> bool:
+def is_callback(value: object) -> TypeGuard[Callable[..., Any]]:
     """Say whether an argument is something that C would call."""
     if isinstance(value, (type, np.ufunc, types.BuiltinFunctionType)):
         return False
@@ -135,18 +132,23 @@ def is_callback(value: Broadcast) -> bool:
 
 
 def with_callbacks(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]
 ) -> Any:
     """Call a function that is given functions: their rules do not know what those captured."""
     tape = RECORDING.tape
-    for value in (*args, *kwargs.values()):
-        if is_callback(value) and captures(value):
-            raise refused(
-                f"`{display_name(function)}` with a function that refers to values which carry a "
-                "derivative", "pass them as arguments of the function (args=...)", "recording")
-    if not any(map(tape.holds, (*args, *kwargs.values()))):
+    given = (*args, *kwargs.values())
+    if any(map(captures_active, given)):
+        raise refused(
+            f"`{display_name(function)}` with a function that refers to values which carry a "
+            "derivative", "pass them as arguments of the function (args=...)", "recording")
+    if not any(map(tape.holds, given)):
         return function(*args, **kwargs)
     return recorded(function, args, kwargs)
+
+
+def captures_active(value: object) -> bool:
+    """Say whether an argument is a function to be called that captured active values."""
+    return is_callback(value) and captures(value)
 
 
 def captures(function: Callable[..., Any], seen: set[int] | None = None) -> bool:
@@ -177,7 +179,7 @@ def captures(function: Callable[..., Any], seen: set[int] | None = None) -> bool
                for value in cells)
 
 
-def is_full(cell: Any) -> bool:
+def is_full(cell: types.CellType) -> bool:
     """Say whether a captured variable has a value."""
     try:
         return cell.cell_contents is not cell
@@ -186,7 +188,7 @@ def is_full(cell: Any) -> bool:
 
 
 def constant(
-    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object],
     call: Callable[..., Any] = by_its_rule
 ) -> Any:
     """Call a function of which no argument is active; what it writes over is noted."""
@@ -210,7 +212,7 @@ def same_content(one: np.ndarray, two: np.ndarray) -> bool:
     return bool(one.tobytes() == two.tobytes())
 
 
-def inert(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def inert(function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Call a function whose results carry no derivative."""
     tape = RECORDING.tape
     if not tape.texts and not REGISTRY.facts(function).is_pure and tape.holds((args, kwargs)):
@@ -222,8 +224,8 @@ def inert(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
 
 
 def unknown(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-    run: Callable[[], Any] | None = None,
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object],
+    run: Callable[[], object] | None = None,
 ) -> Any:
     """Call what nothing is known of: without active values, or not at all."""
     tape = RECORDING.tape
@@ -248,14 +250,14 @@ def unknown(
     return result
 
 
-def reads_text(given: tuple[Any, ...]) -> bool:
+def reads_text(given: tuple[object, ...]) -> bool:
     """Say whether text, bytes, or a file are among arguments."""
     return any(isinstance(value, (str, bytes, bytearray, memoryview)) or hasattr(value, "read")
                for value in given)
 
 
 @unless_it_raises(True)
-def holds_numbers(value: Broadcast, depth: int = 3) -> bool:
+def holds_numbers(value: object, depth: int = 3) -> bool:
     """Say whether a result is or holds floats."""
     if isinstance(value, (float, complex, np.inexact, ast.AST)):
         return True

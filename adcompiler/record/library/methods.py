@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entries import Linear
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.items import Broadcast, kept_index, of_array, position, write
+from adcompiler.record.items import kept_index, of_array, position, write
 from adcompiler.record.library.arrays import (
     converted, copied, of_ufunc, overriding, refuse_objects, renewed,
     without_override,
@@ -22,11 +22,11 @@ from adcompiler.record.library.outputs import into, is_recorded, without_out
 from adcompiler.record.operators import NUMERIC, enter, is_of_objects, note_text
 from adcompiler.record.protocols import natively
 from adcompiler.record.single import recorded
-from adcompiler.record.tape import RECORDING, refused, refused_text
+from adcompiler.record.tape import RECORDING, Numeric, refused, refused_text
 
 
 def of_array_method(
-    function: Callable[..., Any], array: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], array: Any, args: tuple[object, ...], kwargs: dict[str, object]
 ) -> Any:
     """Call a method of an array, or of a number of NumPy."""
     name, tape = function.__name__, RECORDING.tape
@@ -92,7 +92,7 @@ VIEWS = frozenset({
 
 
 def view_of(
-    function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Any, name: str, args: tuple[object, ...], kwargs: dict[str, object]
 ) -> Any:
     """Return a view of an active array, or a copy that is laid out anew; None for other methods."""
     if name not in VIEWS:
@@ -131,7 +131,7 @@ def viewed(array: np.ndarray, *args: Any, **kwargs: Any) -> Any:
 
 
 def array_ufunc(
-    array: np.ndarray, function: Any, method: str, *args: Any, **kwargs: Any
+    array: np.ndarray, function: np.ufunc, method: str, *args: Any, **kwargs: Any
 ) -> Any:
     """Do what ``ndarray.__array_ufunc__`` does: call the function, if nothing overrides it."""
     given = kwargs.get("out", ())
@@ -143,7 +143,8 @@ def array_ufunc(
 
 
 def array_function(
-    array: np.ndarray, function: Any, types: Any, args: Any, kwargs: Any
+    array: np.ndarray, function: Any, types: Iterable[type], args: tuple[object, ...],
+    kwargs: dict[str, object],
 ) -> Any:
     """Do what ``ndarray.__array_function__`` does: call the implementation."""
     if not all(issubclass(cls, np.ndarray) for cls in types):
@@ -152,7 +153,7 @@ def array_function(
 
 
 def array_wrap(
-    array: np.ndarray, made: Any, context: Any = None, return_scalar: bool = False
+    array: np.ndarray, made: Any, context: object = None, return_scalar: bool = False
 ) -> Any:
     """Do what ``ndarray.__array_wrap__`` does."""
     if type(array) is np.ndarray:
@@ -186,7 +187,7 @@ def item(array: np.ndarray, *index: Any) -> Any:
     return renewed(made, number)
 
 
-def fill(array: np.ndarray, value: Broadcast) -> None:
+def fill(array: np.ndarray, value: object) -> None:
     """Fill an array."""
     write(array, ..., value)
 
@@ -204,6 +205,9 @@ def ordered(name: str) -> Callable[..., Any]:
     return method
 
 
+Axis = int | tuple[int, ...] | None
+
+
 def total(array: np.ndarray, axis: Any = None, **kwargs: Any) -> Any:
     """Return the sum of an array's elements, recorded; None for calls that have their rule."""
     if kwargs or array.dtype.kind not in "fc" or not is_axis(axis):
@@ -213,13 +217,13 @@ def total(array: np.ndarray, axis: Any = None, **kwargs: Any) -> Any:
     return made
 
 
-def is_axis(axis: Any) -> bool:
+def is_axis(axis: object) -> bool:
     """Say whether a value is an axis, or several, or none."""
     return axis is None or type(axis) is int or (
         type(axis) is tuple and all(type(one) is int for one in axis))
 
 
-def spread(g: Any, axis: Any, array: np.ndarray) -> np.ndarray:
+def spread(g: Numeric, axis: Axis, array: np.ndarray) -> np.ndarray:
     """Return a cotangent with the axes that a sum has removed."""
     if axis is not None and isinstance(g, np.ndarray):
         g = np.expand_dims(g, axis)
@@ -234,7 +238,9 @@ def average(array: np.ndarray, axis: Any = None, **kwargs: Any) -> Any:
     return None if made is None else HOOKS["truediv"](made, array.size / max(np.size(made), 1))
 
 
-def put(array: np.ndarray, indices: Any, values: Any, mode: Any = "raise") -> None:
+def put(
+    array: np.ndarray, indices: Any, values: Any, mode: Literal["raise", "wrap", "clip"] = "raise"
+) -> None:
     """Replace elements by their places in the order of rows."""
     array, values = plain(array), plain_in(values)
     if not RECORDING.tape.is_held(array) and not RECORDING.tape.holds(values):
@@ -246,7 +252,7 @@ def put(array: np.ndarray, indices: Any, values: Any, mode: Any = "raise") -> No
     write(array, np.unravel_index(places, array.shape), given)
 
 
-def deep_copied(array: np.ndarray, memo: Any) -> Any:
+def deep_copied(array: np.ndarray, memo: dict[int, object]) -> Any:
     """Return a copy of an array, and of the objects in it."""
     made: Any = copied(array)
     if made.dtype.hasobject:
@@ -293,7 +299,7 @@ def added_at(array: np.ndarray, index: int, values: Any) -> np.ndarray:
     return array
 
 
-def multiply_at(function: Any, args: tuple[Any, ...]) -> Any:
+def multiply_at(function: np.ufunc, args: tuple[Any, ...]) -> Any:
     """Do ``ufunc.at``."""
     args = tuple(map(plain, args))
     array, index = args[0], args[1]
@@ -326,7 +332,7 @@ def multiply_at(function: Any, args: tuple[Any, ...]) -> Any:
 
 
 def ufunc_method(
-    name: str, function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]
+    name: str, function: np.ufunc, args: tuple[object, ...], kwargs: dict[str, object]
 ) -> Any:
     """Call ``np.add.reduce`` and the like."""
     if name == "__call__":

@@ -15,13 +15,13 @@ import operator
 import sys
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from adcompiler.record.functions import HOOKS, is_followed
-from adcompiler.record.items import Broadcast, iterate, spread
+from adcompiler.record.items import iterate, spread
 from adcompiler.record.protocols import followed, natively, watched
 from adcompiler.record.tape import users_module
 from adcompiler.record.unseen import Watch
@@ -66,7 +66,7 @@ ASKING = (list, tuple, sorted, itertools.product, itertools.permutations, iterto
 """Functions that ask what they iterate over for its length first."""
 
 
-def apply_reversed(value: Broadcast) -> Any:
+def apply_reversed(value: object) -> Any:
     """Return an iterator from the end."""
     method = followed(value, "__reversed__")
     if method is not None:
@@ -78,7 +78,7 @@ def apply_reversed(value: Broadcast) -> Any:
     return natively(reversed, value)
 
 
-def from_end(value: Broadcast, count: int) -> Iterator[Any]:
+def from_end(value: object, count: int) -> Iterator[Any]:
     """Iterate over the items of a sequence from its end."""
     for index in range(count - 1, -1, -1):
         yield HOOKS["getitem"](value, index)
@@ -102,7 +102,7 @@ def plainly(function: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-def apply_next(iterator: Any, *default: Any) -> Any:
+def apply_next(iterator: Iterator[object], *default: Any) -> Any:
     """Return the next item."""
     step = getattr(type(iterator), "__next__", None)
     if isinstance(step, types.FunctionType):
@@ -115,7 +115,7 @@ def apply_next(iterator: Any, *default: Any) -> Any:
     return next(iterate(iterator), *default)
 
 
-def apply_iter(value: Broadcast, *sentinel: Any) -> Any:
+def apply_iter(value: object, *sentinel: Any) -> Any:
     """Return an iterator."""
     if sentinel:
         return iter(wrapped(value), *sentinel)
@@ -125,26 +125,26 @@ def apply_iter(value: Broadcast, *sentinel: Any) -> Any:
     return iter(iterate(value))
 
 
-def apply_reduce(function: Callable[..., Any], items: Any, *start: Any) -> Any:
+def apply_reduce(function: Callable[..., Any], items: Iterable[object], *start: Any) -> Any:
     """Do what ``functools.reduce`` does."""
     return functools.reduce(wrapped(function), iterate(items), *start)
 
 
 def apply_accumulate(
-    items: Any, func: Callable[..., Any] | None = None, *, initial: Any = None
+    items: Iterable[object], func: Callable[..., Any] | None = None, *, initial: Any = None
 ) -> Any:
     """Do what ``itertools.accumulate`` does."""
     return itertools.accumulate(
         iterate(items), wrapped(func) if func is not None else HOOKS["add"], initial=initial)
 
 
-def apply_chain(iterables: Any) -> Any:
+def apply_chain(iterables: Iterable[Iterable[object]]) -> Any:
     """Do what ``itertools.chain.from_iterable`` does."""
     for each in iterate(iterables):
         yield from iterate(each)
 
 
-def apply_filter(function: Callable[..., Any], items: Any) -> Any:
+def apply_filter(function: Callable[..., Any], items: Iterable[object]) -> Any:
     """Do what ``filter`` does."""
     call, truth = HOOKS["call"], HOOKS["truth"]
     for item in iterate(items):
@@ -152,14 +152,14 @@ def apply_filter(function: Callable[..., Any], items: Any) -> Any:
             yield item
 
 
-def apply_compress(items: Any, chosen: Any) -> Any:
+def apply_compress(items: Iterable[object], chosen: Iterable[object]) -> Any:
     """Do what ``itertools.compress`` does."""
     for item, test in zip(iterate(items), iterate(chosen), strict=False):
         if HOOKS["truth"](test):
             yield item
 
 
-def apply_starmap(function: Callable[..., Any], rows: Any) -> Any:
+def apply_starmap(function: Callable[..., Any], rows: Iterable[Iterable[object]]) -> Any:
     """Do what ``itertools.starmap`` does."""
     called = wrapped(function)
     return (called(*spread(row)) for row in iterate(rows))
@@ -171,7 +171,7 @@ def apply_namedtuple(*args: Any, **kwargs: Any) -> Any:
     return collections.namedtuple(*args, **kwargs)
 
 
-def apply_groupby(items: Any, key: Any = None) -> Any:
+def apply_groupby(items: Iterable[object], key: Any = None) -> Any:
     """Do what ``itertools.groupby`` does."""
     return itertools.groupby(iterate(items), wrapped(key))
 
@@ -237,7 +237,7 @@ def of_method(name: str) -> Callable[..., Any]:
         if iterates:
             args = tuple(map(spread if name == "extend" else iterate, args))
         if name in REDUCING or (name in RESUMING and not is_known(method.__self__)):
-            return watched(method, *args, **kwargs)
+            return watched(method, args, kwargs)
         if compares or kwargs or name == "sort":
             return natively(method, *args, **kwargs)
         return method(*args, **kwargs)
@@ -249,7 +249,7 @@ RESUMING = frozenset({"send", "throw", "close", "__next__"})
 REDUCING = frozenset({"__reduce__", "__reduce_ex__", "__getstate__"})
 
 
-def is_known(value: Broadcast) -> bool:
+def is_known(value: object) -> bool:
     """Say whether a value is no generator, or one that is recorded."""
     code = getattr(value, "gi_code", None)
     return code is None or is_followed(code)

@@ -10,7 +10,7 @@ import numpy as np
 
 from adcompiler.ops.homes import home_module
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.tape import RECORDING
+from adcompiler.record.tape import RECORDING, Numeric
 from adcompiler.support.signatures import signature as signature_of
 
 OF_METHODS = {
@@ -41,7 +41,7 @@ def is_of_numpy(function: Callable[..., Any]) -> bool:
 
 
 def without_out(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]
 ) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
     """Return the arguments of a call without ``out``, and that: None if it is not given.
 
@@ -63,7 +63,7 @@ def without_out(
     return args[:place], {**kwargs, **rest}, args[place]
 
 
-def into(out: np.ndarray, result: Any) -> np.ndarray:
+def into(out: np.ndarray, result: Numeric) -> np.ndarray:
     """Return an array after a result was written into it, recorded.
 
     Raises ValueError for a result of another shape, as NumPy does.
@@ -75,7 +75,7 @@ def into(out: np.ndarray, result: Any) -> np.ndarray:
     return out
 
 
-def is_recorded(args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> bool:
+def is_recorded(args: tuple[object, ...], kwargs: dict[str, object], out: Any) -> bool:
     """Say whether a result that is written into an array takes part in a recording."""
     tape = RECORDING.tape
     return isinstance(out, np.ndarray) and (

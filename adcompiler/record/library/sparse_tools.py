@@ -14,7 +14,7 @@ import numpy as np
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.items import write
 from adcompiler.record.protocols import natively
-from adcompiler.record.tape import RECORDING
+from adcompiler.record.tape import RECORDING, Index
 
 Tool = Callable[..., Any]
 
@@ -65,27 +65,35 @@ def moving(source: int, target: int, drops: bool = False) -> Tool:
     return follow
 
 
-def to_dense(_: Tool, rows: Any, columns: Any, pointers: Any, indices: Any, data: Any,
-             out: Any) -> None:
+def to_dense(
+    _: Tool, rows: int, columns: int, pointers: np.ndarray, indices: np.ndarray, data: np.ndarray,
+    out: np.ndarray,
+) -> None:
     """Add a matrix to a dense one."""
     add_at(out, (rows_of(pointers), indices), data, (int(rows), int(columns)))
 
 
-def add_at(out: np.ndarray, index: Any, data: Any, shape: Any = None) -> None:
+def add_at(
+    out: np.ndarray, index: Index, data: np.ndarray, shape: tuple[int, int] | None = None
+) -> None:
     """Add numbers to elements, recorded."""
     view = out if shape is None else out.reshape(shape)
     HOOKS["call"](np.add.at, view, index, data)
 
 
-def coordinates_to_dense(_: Tool, rows: Any, columns: Any, count: Any, row: Any, column: Any,
-                         data: Any, out: Any, by_columns: Any) -> None:
+def coordinates_to_dense(
+    _: Tool, rows: int, columns: int, count: int, row: np.ndarray, column: np.ndarray,
+    data: np.ndarray, out: np.ndarray, by_columns: bool,
+) -> None:
     """Add a matrix given by coordinates to a dense one, in the order of its memory."""
     places = column * np.int64(rows) + row if by_columns else row * np.int64(columns) + column
     add_at(out, places, data)
 
 
-def diagonal(_: Tool, k: Any, rows: Any, columns: Any, pointers: Any, indices: Any, data: Any,
-             out: Any) -> None:
+def diagonal(
+    _: Tool, k: int, rows: int, columns: int, pointers: np.ndarray, indices: np.ndarray,
+    data: np.ndarray, out: np.ndarray,
+) -> None:
     """Write the elements of a diagonal."""
     row = rows_of(pointers)
     chosen = np.flatnonzero(indices - row == k)
@@ -96,8 +104,10 @@ def diagonal(_: Tool, k: Any, rows: Any, columns: Any, pointers: Any, indices: A
 def times_vector(by_rows: bool) -> Tool:
     """Return what follows the product of a matrix, stored by rows or columns, with a vector."""
 
-    def follow(_: Tool, rows: Any, columns: Any, pointers: Any, indices: Any, data: Any, x: Any,
-               out: Any) -> None:
+    def follow(
+        _: Tool, rows: int, columns: int, pointers: np.ndarray, indices: np.ndarray,
+        data: np.ndarray, x: np.ndarray, out: np.ndarray,
+    ) -> None:
         along = rows_of(pointers)
         read, written = (indices, along) if by_rows else (along, indices)
         add_at(out, written, HOOKS["mul"](data, HOOKS["getitem"](x, read)))
@@ -108,8 +118,10 @@ def times_vector(by_rows: bool) -> Tool:
 def times_vectors(by_rows: bool) -> Tool:
     """Return what follows the product of a matrix with several vectors."""
 
-    def follow(_: Tool, rows: Any, columns: Any, count: Any, pointers: Any, indices: Any,
-               data: Any, x: Any, out: Any) -> None:
+    def follow(
+        _: Tool, rows: int, columns: int, count: int, pointers: np.ndarray, indices: np.ndarray,
+        data: np.ndarray, x: np.ndarray, out: np.ndarray,
+    ) -> None:
         along = rows_of(pointers)
         read, written = (indices, along) if by_rows else (along, indices)
         given = HOOKS["getitem"](x.reshape(int(columns), int(count)), read)
@@ -119,8 +131,10 @@ def times_vectors(by_rows: bool) -> Tool:
     return follow
 
 
-def sum_duplicates(function: Tool, rows: Any, columns: Any, pointers: Any, indices: Any,
-                   data: Any) -> None:
+def sum_duplicates(
+    function: Tool, rows: int, columns: int, pointers: np.ndarray, indices: np.ndarray,
+    data: np.ndarray,
+) -> None:
     """Sum the numbers that are stored at one place."""
     before = keys(pointers, indices, columns)
     natively(function, rows, columns, pointers, indices, np.zeros(data.size))
@@ -131,7 +145,7 @@ def sum_duplicates(function: Tool, rows: Any, columns: Any, pointers: Any, indic
     write(data, slice(0, len(after)), made)
 
 
-def keys(pointers: np.ndarray, indices: np.ndarray, columns: Any) -> np.ndarray:
+def keys(pointers: np.ndarray, indices: np.ndarray, columns: int) -> np.ndarray:
     """Return a number for the place of each stored element."""
     found: np.ndarray = rows_of(pointers) * np.int64(columns) + indices[: pointers[-1]]
     return found
@@ -140,7 +154,7 @@ def keys(pointers: np.ndarray, indices: np.ndarray, columns: Any) -> np.ndarray:
 def combined(hook: str) -> Tool:
     """Return what follows a sum or difference, or a product element by element."""
 
-    def follow(function: Tool, rows: Any, columns: Any, *given: Any) -> None:
+    def follow(function: Tool, rows: int, columns: int, *given: Any) -> None:
         pa, ia, a, pb, ib, b, pc, ic, c = given
         natively(function, rows, columns, *given)
         found = keys(pc, ic, columns)

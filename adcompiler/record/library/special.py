@@ -8,7 +8,7 @@ import math
 import operator
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from adcompiler.record.attributes import (
 from adcompiler.record.copies import fresh
 from adcompiler.record.entries import Elementwise
 from adcompiler.record.functions import HOOKS
-from adcompiler.record.items import Broadcast, iterate, setitem
+from adcompiler.record.items import iterate, setitem
 from adcompiler.record.library.array_functions import OF_ARRAYS
 from adcompiler.record.library.arrays import as_array, renewed
 from adcompiler.record.operators import REAL, enter, note_text
@@ -35,7 +35,9 @@ SPECIAL: dict[Any, Callable[..., Any]] = {}
 """Hooks by function."""
 
 
-def of_math(function: Callable[[Any], Any], slope: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+def of_math(
+    function: Callable[[float], float], slope: Callable[[float, float], float]
+) -> Callable[..., Any]:
     """Return the hook of a function of one real number, whose slope is known."""
 
     def apply(x: Any, *rest: Any) -> Any:
@@ -53,7 +55,7 @@ def of_math(function: Callable[[Any], Any], slope: Callable[[Any, Any], Any]) ->
     return apply
 
 
-def of_other(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+def of_other(function: Callable[..., Any], args: tuple[object, ...]) -> Any:
     """Call a function of numbers with arguments of other classes."""
     tape = RECORDING.tape
     if function is abs:
@@ -129,7 +131,7 @@ def to_int(value: Any = 0, *base: Any, **kwargs: Any) -> Any:
     return int(value, *base, **kwargs)
 
 
-def apply_sum(items: Any, /, start: Any = 0) -> Any:
+def apply_sum(items: Iterable[object], /, start: Any = 0) -> Any:
     """Return a sum, by the hook of ``+``."""
     add, total_ = HOOKS["add"], start
     if isinstance(items, np.ndarray) and not RECORDING.tape.is_active(items):
@@ -233,7 +235,7 @@ def as_text(function: Callable[..., Any], *methods: str) -> Callable[..., Any]:
     return apply
 
 
-def apply_format(value: Broadcast, spec: str = "", /) -> Any:
+def apply_format(value: object, spec: str = "", /) -> Any:
     """Return a value as text, in a format."""
     note_text(value)
     method = followed(value, "__format__")
@@ -257,7 +259,7 @@ def apply_count(start: Any = 0, step: Any = 1) -> Any:
         start = add(start, step)
 
 
-def apply_isinstance(value: Broadcast, cls: type, /) -> bool:
+def apply_isinstance(value: object, cls: type, /) -> bool:
     """Say whether a value is of a class."""
     of: Any = type(cls)
     method = method_of(of, "__instancecheck__")
@@ -276,14 +278,14 @@ def apply_type(*args: Any, **kwargs: Any) -> Any:
 def by_method(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Return the hook of a function that gives no derivative, by a method in Python if there is."""
 
-    def apply(value: Broadcast, *args: Any) -> Any:
+    def apply(value: object, *args: Any) -> Any:
         method = followed(value, name)
         return natively(function, value, *args) if method is None else method(value, *args)
 
     return apply
 
 
-def apply_fsum(items: Any, /) -> Any:
+def apply_fsum(items: Iterable[float], /) -> Any:
     """Return an exact sum, recorded as one."""
     items = list(iterate(items))
     found: Any = apply_sum(items, 0.0)

@@ -22,7 +22,9 @@ OTHERS = ("query", "sparse_distance_matrix", "maxes", "mins", "tree", "indices",
 class Tree:
     """Stands for a tree of SciPy's that was made of active points, of which it has a copy."""
 
-    def __init__(self, cls: type, data: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self, cls: type, data: Any, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> None:
         self.data = HOOKS["call"](np.array, data, dtype=float)
         self.native = cls(np.array(self.data), *args, **kwargs)
         self.n, self.m = self.data.shape
