@@ -9,10 +9,8 @@ from typing import Any
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.tape import LEFT_BUFFERS, RECORDING, refused, view_of
 
-Buffer = array.array[float]
 
-
-def stored(obj: Buffer, index: int | slice, value: Any) -> None:
+def stored(obj: array.array[float], index: int | slice, value: Any) -> None:
     """Do ``obj[index] = value``."""
     view = view_of(obj, RECORDING.tape.holds(value))
     if view is None and not RECORDING.tape.holds(value):
@@ -26,7 +24,7 @@ def stored(obj: Buffer, index: int | slice, value: Any) -> None:
         LEFT_BUFFERS[id(obj)] = obj
 
 
-def item(obj: Buffer, index: int | slice) -> Any:
+def item(obj: array.array[float], index: int | slice) -> Any:
     """Return ``obj[index]``."""
     view = view_of(obj)
     if view is None:
@@ -37,7 +35,7 @@ def item(obj: Buffer, index: int | slice) -> Any:
     return HOOKS["renewed"](float(number), number)
 
 
-def items(obj: Buffer) -> Iterator[Any]:
+def items(obj: array.array[float]) -> Iterator[Any]:
     """Iterate over what an array holds then."""
     index = 0
     while index < len(obj):
