@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from adcompiler.ops import loading
-from adcompiler.ops.homes import RUNTIME, covering, home_module, rule_packages
+from adcompiler.ops.homes import covering, home_module, is_emitted_home, rule_packages
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.samples import rule_name
 
@@ -55,7 +55,7 @@ def test_rules_of_what_emitted_code_calls_come_with_its_module():
     left, seen = {}, 0
     for rule in rules:
         home, module = home_module(rule.function), written_in(rule)
-        if not home.startswith(RUNTIME) or module is None:
+        if not is_emitted_home(home) or module is None:
             continue
         seen += 1
         asked = [m for name in covering(home) for m in points.get(name, ())]

@@ -8,11 +8,9 @@ import pytest
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.comparison import inner
 from adcompiler.rulekit.testing import rule_function
-from adcompiler.runtime.adjoints import gathering
 from adcompiler.runtime.adjoints import joining
-from adcompiler.runtime.adjoints import padding
-from adcompiler.runtime.adjoints import products
-from adcompiler.runtime.adjoints import shaping
+from adcompiler.runtime.adjoints import shaping as viewing
+from adcompiler_rules.kernels import gathering, padding, products, shaping
 from tests.lanes import one_in
 
 
@@ -119,7 +117,7 @@ def test_odd_reflections_of_any_width(mode, n, width):
 
 
 def adjoints():
-    for module in (gathering, joining, padding, products, shaping):
+    for module in (gathering, joining, padding, products, shaping, viewing):
         for name, function in vars(module).items():
             own = getattr(function, "__module__", None) == module.__name__
             if own and "adjoint" in name and not name.startswith("_"):

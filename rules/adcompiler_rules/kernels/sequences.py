@@ -12,7 +12,7 @@ from adcompiler.runtime.adjoints.broadcasting import project
 from adcompiler.runtime.adjoints.sequences import like, sort_order
 from adcompiler.runtime.structure import zeros_like
 
-COVERED_WITH = "operator"
+COVERED_WITH = "adcompiler"
 """The module whose rules come with those of these functions."""
 
 

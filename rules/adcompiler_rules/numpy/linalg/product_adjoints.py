@@ -9,11 +9,14 @@ from adcompiler.rulekit import call, complexes, facts, frule, non_differentiable
 from adcompiler.rulekit.problems import UncoveredError
 from adcompiler_rules.kernels.linear_algebra import cofactors
 from adcompiler_rules.kernels.products import (
-    cross_adjoint_left, cross_adjoint_right, einsum_adjoint, einsum_adjoint_along, einsum_adjoints,
-    einsum_adjoints_adjoint, einsum_along, einsum_along_adjoint, einsum_lists_adjoints,
-    einsum_lists_adjoints_adjoint, einsum_lists_along, kron_adjoint_left, kron_adjoint_right,
-    multi_dot_adjoint, multi_dot_adjoint_adjoint, multi_dot_along, replaced,
+    cross_adjoint_left, cross_adjoint_right, einsum_adjoint, einsum_adjoints,
+    einsum_lists_adjoints, kron_adjoint_left, kron_adjoint_right, multi_dot_adjoint,
     tensordot_adjoint_left, tensordot_adjoint_right,
+)
+from adcompiler_rules.kernels.second_order_products import (
+    einsum_adjoint_along, einsum_adjoints_adjoint, einsum_along, einsum_along_adjoint,
+    einsum_lists_adjoints_adjoint, einsum_lists_along, multi_dot_adjoint_adjoint,
+    multi_dot_along, replaced,
 )
 from adcompiler.runtime.adjoints.shaping import like
 from adcompiler.runtime.structure import add, zeros_like
