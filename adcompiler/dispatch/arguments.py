@@ -115,7 +115,7 @@ def real_at(value: Any, steps: Sequence[Any], name: str) -> Any:
     return type(value)(*parts.values()) if hasattr(value, "_fields") else tuple(parts.values())
 
 
-def part_at(value: object, steps: Sequence[Any]) -> Any:
+def part_at(value: object, steps: Sequence[str | int]) -> Any:
     """Return the part of an argument that ``steps``, which ``real_at`` has gone, lead to."""
     for step in steps:
         if isinstance(step, str) and step in getattr(value, "_fields", ()):
