@@ -329,7 +329,7 @@ EXAMPLES: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...
     "instances that": (compiled, instances, (0.5, 3)),
     "recursive functions that": (grad, recursive_lists, (0.5, 3)),
     "random numbers": (grad, random_numbers, (0.5, 3)),
-    "functions of which": (grad, unknown, (0.5, 3)),
+    "functions about which": (grad, unknown, (0.5, 3)),
 }
 """An example for each row, by how it begins: what is compiled of which function, and arguments."""
 
