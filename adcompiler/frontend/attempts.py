@@ -11,19 +11,19 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import gast
 
 from adcompiler.frontend import rejected
 from adcompiler.frontend.building import Builder
-from adcompiler.frontend.generators import assignment
-from adcompiler.frontend.interface import FAILS, RAISES, End
+from adcompiler.frontend.interface import FAILS, RAISED, Attempt, End, Steps
+from adcompiler.frontend.lowering import Lowering, Part
 from adcompiler.frontend.names import assigned_names
-from adcompiler.frontend.rewriting.placing import placed
+from adcompiler.frontend.rewriting.placing import assigned, placed, read
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Call, Const, Handler, Pack, Raise, Statement, Try, Var,
+    NONE, UNDEF, Atom, Block, Call, Const, Handler, Pack, Raise, Statement, Try, Var,
 )
+from adcompiler.ir.visit import definitions
 from adcompiler.support.structs import dataclass
 
 Handlers = Sequence[tuple[Atom | None, str | None, Callable[[], End]]]
@@ -38,86 +38,77 @@ class InParts:
     """The condition of a branch whose first arm is a ``try`` as a whole, the other one in parts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """A ``try`` whose body is being lowered in parts.
-
-    ``kinds`` is what its handlers catch, ``error`` the variable for the exception, ``code`` how a
-    block ends that it left.
-    """
-
-    kinds: Atom
-    error: str
-    code: int
-
-
-class Attempts(Builder):
+class Attempts(Part):
     """Lowers the bodies of ``try`` in parts."""
+
+    def __init__(self, out: Builder, lower: Lowering, sequence: Steps) -> None:
+        super().__init__(out, lower)
+        self.sequence = sequence
 
     def caught_in_parts(self, node: gast.AST, body: Sequence[gast.stmt], handlers: Handlers) -> End:
         """Lower a body statement by statement, and the handlers behind it."""
         kinds = tuple(ANYTHING if kind is None else kind for kind, _, _ in handlers)
-        every = kinds[0] if len(kinds) == 1 else self.let(Pack("tuple", kinds), "kinds")
-        attempt = Attempt(every, self.fresh("failure"), FAILS + len(self.attempts))
-        self.env[attempt.error] = NONE
-        outer, before = self.attempts, dict(self.env)
-        self.attempts = (*outer, attempt)
+        every = kinds[0] if len(kinds) == 1 else self.out.let(Pack("tuple", kinds), "kinds")
+        attempt = Attempt(every, self.names.fresh("failure"), FAILS + len(self.out.attempts))
+        self.out.env[attempt.error] = NONE
+        outer, before = self.out.attempts, dict(self.out.env)
+        self.out.attempts = (*outer, attempt)
         end = self.sequence(body, False)
-        self.attempts = outer
+        self.out.attempts = outer
         left = End(end.code, end.value, end.may - {attempt.code})
         if attempt.code in end.may:
-            self.origin = self.locate(node)
+            self.out.origin = self.out.locate(node)
 
             def handled() -> End:
                 may_be_unset = {
-                    now for name, now in self.env.items()
-                    if now not in self.unsure and self.is_unsure(before.get(name, UNDEF))
+                    now for name, now in self.out.env.items()
+                    if now not in self.out.unsure and self.out.is_unsure(before.get(name, UNDEF))
                 }
-                self.unsure |= may_be_unset
+                self.out.unsure |= may_be_unset
                 end = self.handled_behind(node, attempt, handlers)
-                self.unsure -= may_be_unset.difference(self.env.values())
+                self.out.unsure -= may_be_unset.difference(self.out.env.values())
                 return end
 
             if not left.may:
                 end = handled()
             else:
-                failed = self.let(
+                failed = self.out.let(
                     Call(Const(operator.eq), (end.code, Const(attempt.code))), "failed"
                 )
-                end = self.arms(failed, handled, lambda: left)
-        self.env.pop(attempt.error, None)
+                end = self.out.arms(failed, handled, lambda: left)
+        self.out.env.pop(attempt.error, None)
         return end
 
     def handled_behind(self, node: gast.AST, attempt: Attempt, handlers: Handlers) -> End:
         """Raise the exception that left a body again, for the handlers of its ``try``."""
-        origin = self.locate(node)
-        error = self.env[attempt.error]
+        origin = self.out.locate(node)
+        error = self.out.env[attempt.error]
         again: tuple[Statement, ...] = (Raise(error, NONE, origin),)
-        arms = [(again, dict(self.env), End(Const(RAISES), UNDEF, frozenset({RAISES})))]
+        arms = [(again, dict(self.out.env), RAISED)]
         names = []
         for _, name, lower in handlers:
             caught = Var(name) if name is not None else None
             names.append(caught)
-            arms.append(self.region(partial(self.catch, caught, name, lower)))
-        blocks, results, end = self.joined(arms)
-        self.statements.append(Try(blocks[0], tuple(
+            arms.append(self.out.region(partial(self.catch, caught, name, lower)))
+        blocks, results, end = self.out.joined(arms)
+        self.out.statements.append(Try(blocks[0], tuple(
             Handler(ANYTHING if kind is None else kind, caught, block)
             for (kind, _, _), caught, block in zip(handlers, names, blocks[1:], strict=True)
         ), results, origin))
         return end
 
-    def tried(self, step: Any) -> End | None:
+    def tried(self, step: gast.stmt) -> End | None:
         """Lower a statement of a body in parts; None if it is lowered as elsewhere."""
         match step:
             case gast.If():
                 if not isinstance(step.test, gast.Name):
-                    test = self.fresh("test")
-                    branch = gast.If(loaded(test), step.body, step.orelse)
+                    test = self.names.fresh("test")
+                    branch = gast.If(read(test), step.body, step.orelse)
                     return self.sequence(
-                        [placed(assignment(test, step.test), step), placed(branch, step)], False
+                        [placed(assigned(test, step.test), step), placed(branch, step)], False
                     )
-                condition = self.expression(step.test)
-                return self.arms(
+                condition = self.lower.expression(step.test)
+                return self.out.arms(
                     condition, lambda: self.sequence(step.body, False),
                     lambda: self.sequence(step.orelse, False),
                 )
@@ -126,71 +117,99 @@ class Attempts(Builder):
                 if before:
                     loop = gast.For(step.target, iterable, step.body, step.orelse, None)
                     return self.sequence([*before, placed(loop, step)], False)
-                return self.loop(step)
-            case gast.While():
-                return self.loop(step)
-            case gast.Try(orelse=[]):
-                return self.try_block(step)
+                return self.lower.statement(step)
+            case gast.While() | gast.Try(orelse=[]):
+                return self.lower.statement(step)
         if isinstance(step, (gast.Try, *LEFT_AS_THEY_ARE)):  # `else` becomes statements behind it
             return None
         return self.part(step, lambda: self.sequence([step], False))
 
-    def hoisted(self, node: gast.AST) -> tuple[list[Any], Any]:
+    def hoisted(self, node: gast.expr) -> tuple[list[gast.stmt], gast.expr]:
         """Return assignments of what a loop runs over, and the expression that is left of it."""
         if isinstance(node, (gast.Name, gast.Constant, gast.GeneratorExp)):
             return [], node
         if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and (
             node.func.id in ITERATED and not node.keywords
         ) and not any(isinstance(arg, gast.Starred) for arg in node.args):
-            before: list[Any] = []
+            before: list[gast.stmt] = []
             args = []
             for arg in node.args:
                 rows, rest = self.hoisted(arg)
                 before += rows
                 args.append(rest)
             return before, placed(gast.Call(node.func, args, []), node) if before else node
-        name = self.fresh("items")
-        return [placed(assignment(name, node), node)], placed(loaded(name), node)
+        name = self.names.fresh("items")
+        return [placed(assigned(name, node), node)], placed(read(name), node)
 
-    def part(self, step: gast.AST, lower: Callable[[], End]) -> End:
+    def part(self, step: gast.stmt, lower: Callable[[], End]) -> End:
         """Lower a statement as a ``try`` of its own, for all the attempts that are being made."""
-        origin = self.locate(step)
-        everything, self.attempts = self.attempts, ()
-        called = self.changed_names([step])
+        origin = self.out.locate(step)
+        everything, self.out.attempts = self.out.attempts, ()
+        called = self.names.changed_names([step])
         watch: dict[str, set[Atom]] = {
-            n: set() for n in (*assigned_names(step), *called) if n in self.locals
+            n: set() for n in (*assigned_names(step), *called) if n in self.names.locals
         }
-        self.watches.append(watch)
-        lowered = self.region(lower)
-        self.watches.pop()
-        self.attempts = everything
+        self.out.watches.append(watch)
+        lowered = self.out.region(lower)
+        self.out.watches.pop()
+        self.out.attempts = everything
         attempts = reachable(everything)
         seen: dict[str, Var] = {}
-        before = self.env
-        self.env = self.at_exception(watch, called, lowered[0], seen)
+        before = self.out.env
+        self.out.env = self.at_exception(watch, called, lowered[0], seen)
         arms = [lowered]
         names = [Var(attempt.error) for attempt in attempts]
         for attempt, caught in zip(attempts, names, strict=True):
-            arms.append(self.region(partial(self.left, step, attempt, caught, seen)))
-        self.env = before
-        self.may_raise()
-        blocks, results, end = self.joined(arms)
-        self.unsure -= {
-            now for name, now in self.env.items()
-            if now in results and not self.is_unsure(lowered[1].get(name, UNDEF))
+            arms.append(self.out.region(partial(self.left, step, attempt, caught, seen)))
+        self.out.env = before
+        self.out.may_raise()
+        blocks, results, end = self.out.joined(arms)
+        self.out.unsure -= {
+            now for name, now in self.out.env.items()
+            if now in results and not self.out.is_unsure(lowered[1].get(name, UNDEF))
         }  # what follows runs only if the statement was completed
-        self.statements.append(Try(blocks[0], tuple(
+        self.out.statements.append(Try(blocks[0], tuple(
             Handler(attempt.kinds, caught, block)
             for attempt, caught, block in zip(attempts, names, blocks[1:], strict=True)
         ), results, origin))
         return end
 
-    def left(self, step: gast.AST, attempt: Attempt, caught: Var, seen: dict[str, Var]) -> End:
+    def catch(self, error: Var | None, name: str | None, lower: Callable[[], End]) -> End:
+        """Lower what a handler does; the name of the exception is unbound after it."""
+        if name is None or error is None:
+            return lower()
+        self.out.env[name] = error
+        end = lower()
+        self.out.env[name] = UNDEF
+        return end
+
+    def at_exception(
+        self, watch: dict[str, set[Atom]], by_calls: Sequence[str],
+        statements: Sequence[Statement], seen: dict[str, Var],
+    ) -> dict[str, Atom]:
+        """Return the variables as handlers see them.
+
+        Calls may have changed those in ``by_calls`` before they raised. ``seen`` receives a
+        stand-in for each that may have several values.
+        """
+        inside = definitions(Block(tuple(statements)))
+        env = dict(self.out.env)
+        for name, values in watch.items():
+            if name in by_calls:
+                env[name] = seen[name] = Var(name)
+            elif len(values) == 1 and not values & inside:
+                (env[name],) = values
+            elif values:
+                env[name] = seen[name] = Var(name)
+                self.out.unsure.add(seen[name])
+        return env
+
+    def left(self, step: gast.stmt, attempt: Attempt, caught: Var, seen: dict[str, Var]) -> End:
         """Note the exception that a statement raised."""
         for name in seen:
-            self.reject(step, rejected.ASSIGNED_AND_RAISED, name=name)
-            self.env[name] = UNDEF
-        self.env[attempt.error] = caught
+            self.out.reject(step, rejected.ASSIGNED_AND_RAISED, name=name)
+            self.out.env[name] = UNDEF
+        self.out.env[attempt.error] = caught
         return End(Const(attempt.code), UNDEF, frozenset({attempt.code}))
 
 
@@ -202,8 +221,3 @@ def reachable(attempts: Sequence[Attempt]) -> list[Attempt]:
         if attempt.kinds is ANYTHING:
             break
     return found
-
-
-def loaded(name: str) -> Any:
-    """Return the expression ``name``."""
-    return gast.Name(name, gast.Load(), None, None)

@@ -2,40 +2,43 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import gast
 
-from adcompiler.frontend.interface import RAISES, RETURNS, End, Interface
-from adcompiler.frontend.names import assigned_names, declared_names, mark_outer, unbound_names
+from adcompiler.frontend import rejected
+from adcompiler.frontend.interface import RAISES, RETURNS, Arm, Attempt, End, Recipe, recipe_of
+from adcompiler.frontend.names import unbound_names
 from adcompiler.frontend.rejected import Rejection
 from adcompiler.frontend.rewriting.own_targets import shown
 from adcompiler.frontend.sources.places import users_place
+from adcompiler.frontend.state import Names
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Block, Call, Closure, Const, Do, Free, If, Let, Loop, Origin, Pack, Rhs,
-    Star, Statement, Unsupported, Var,
+    UNDEF, Atom, Block, Call, Closure, Const, Do, Free, If, Let, Loop, Origin, Pack, Rhs, Star,
+    Statement, Unsupported, Var,
 )
 from adcompiler.runtime import check_bound, note_value, store_global
 
 Lowered = TypeVar("Lowered")
 
 
-class Builder(Interface):
-    """The state of lowering one function, and what every kind of node is lowered with."""
+class Builder:
+    """The IR of one function as it is written: all parts of the lowering write here.
+
+    ``env`` has what the variables are now, ``unsure`` the values that may be none, ``checked`` what
+    of them has been tested. ``watches`` receive what variables are where something may raise,
+    ``places`` say where their values are noted, ``attempts`` which ``try`` are lowered in parts.
+    """
 
     def __init__(
-        self, node: gast.FunctionDef | gast.Lambda, file: str, lines: Mapping[int, str],
-        parent: Builder | None
+        self, names: Names, file: str, lines: Mapping[int, str], around: Builder | None
     ) -> None:
-        self.node = node
+        self.names = names
         self.file = file
         self.lines = lines
-        self.parent = parent
-        self.globals = frozenset(declared_names(node, gast.Global))
-        self.locals = {n: None for n in assigned_names(node) if n not in self.globals}
+        self.around = around
         self.env: dict[str, Atom] = {}
         self.statements: list[Statement] = []
         self.unsure: set[Atom] = {UNDEF}
@@ -43,29 +46,19 @@ class Builder(Interface):
         self.captures: dict[str, Var] = {}
         self.itself: Var | None = None
         self.making: list[str] = []
-        self.states: tuple[str, ...] = ()
         self.watches: list[dict[str, set[Atom]]] = []
         self.places: dict[str, Var] = {}
         self.noted_names: dict[tuple[int, ...], list[str]] = (
-            {} if parent is None else parent.noted_names
+            {} if around is None else around.noted_names
         )
-        self.attempts: tuple[Any, ...] = ()
+        self.attempts: tuple[Attempt, ...] = ()
         self.cleanups = 0
-        self.stateful: dict[str, tuple[str, ...]] = {}
-        self.origin = self.locate(node)
-        if parent is None:
-            mark_outer(node)
-
-    @abstractmethod
-    def fresh(self, base: str, inside: gast.GeneratorExp | None = None) -> str:
-        """Return a name for a local variable that the function has not outside of ``inside``."""
-
-    def optional(self, node: gast.expr | None) -> Atom:
-        return NONE if node is None else self.expression(node)
+        self.origin = self.locate(names.node)
 
     # -- what is written -----------------------------------------------------------------------
 
-    def locate(self, node: Any) -> Origin:
+    def locate(self, node: gast.AST) -> Origin:
+        """Return the place of a node in the text; that of what it is part of if it has none."""
         line = getattr(node, "lineno", None)
         if line is None:
             return self.origin
@@ -73,10 +66,13 @@ class Builder(Interface):
         if place is not None:
             return place
         text = self.lines.get(line, "")
-        end = node.end_col_offset if node.end_lineno == line else len(text)
-        return Origin(self.file, line, node.col_offset, text, width=max(1, end - node.col_offset))
+        start, end, last = (
+            getattr(node, name) for name in ("col_offset", "end_col_offset", "end_lineno"))
+        width = (end if last == line else len(text)) - start
+        return Origin(self.file, line, start, text, width=max(1, width))
 
     def let(self, rhs: Rhs, name: str, temporary: bool = True) -> Var:
+        """Write the definition of a value; return it."""
         var = Var(shown(name), temporary)
         display = isinstance(rhs, Pack) and rhs.kind in ("tuple", "list") and not any(
             isinstance(item, Star) for item in rhs.items
@@ -86,6 +82,10 @@ class Builder(Interface):
         self.statements.append(Let(var, rhs, self.origin))
         return var
 
+    def do(self, function: Callable[..., object], *args: Atom) -> None:
+        """Write a call made for its effect."""
+        self.statements.append(Do(Call(Const(function), args), self.origin))
+
     def may_raise(self) -> None:
         """Note, for the handlers around, what variables are where an exception may be raised."""
         for watch in self.watches:
@@ -93,6 +93,7 @@ class Builder(Interface):
                 values.add(self.env.get(name, UNDEF))
 
     def reject(self, node: gast.AST, why: Rejection, **names: str) -> Atom:
+        """Write that a form is not supported; return what stands for its value."""
         names = {key: shown(name) for key, name in names.items()}
         finding = self.locate(node).finding(
             why.problem.format(**names), why.hint.format(**names), why.anchor
@@ -106,10 +107,10 @@ class Builder(Interface):
         """Read a variable; it is one of the ``outer`` function for code that runs apart."""
         if name == "__debug__":  # no variable: nothing can assign it
             return Const(__debug__)
-        if name in self.locals:
+        if name in self.names.locals:
             atom = self.env.get(name, UNDEF)
-            if isinstance(atom, Const) and hasattr(atom.value, "late"):
-                return self.used_function(name, atom.value)
+            if (recipe := recipe_of(atom)) is not None:
+                return self.used_function(name, recipe)
             return self.checked_atom(name, atom, outer)
         captured = self.captured(name)
         if captured is None:
@@ -121,7 +122,7 @@ class Builder(Interface):
         if self.is_unsure(atom):
             self.may_raise()
             how = (Const(shown(name)), *((Const(True),) if outer else ()))
-            self.statements.append(Do(Call(Const(check_bound), (atom, *how)), self.origin))
+            self.do(check_bound, atom, *how)
             self.checked |= {atom}
         return atom
 
@@ -132,46 +133,49 @@ class Builder(Interface):
         """
         if name in self.captures:
             return self.captures[name]
-        if self.parent is None or name in self.globals:
+        if self.around is None or name in self.names.globals:
             return None
-        if name == getattr(self.node, "name", None) and name in self.parent.locals:
+        if name == self.names.itself and name in self.around.names.locals:
             self.itself = self.itself or Var(name)
             return self.itself
-        if not self.parent.binds(name):
+        if not self.around.names.binds(name):
             return None
         var = self.captures[name] = Var(shown(name))
-        if self.parent.may_be_unbound(name):
+        if self.around.may_be_unbound(name):
             self.unsure.add(var)
         return var
 
     def handed_to_closure(self, name: str) -> Atom:
         """Return a variable for a function made here, which checks it where it reads it."""
-        if name not in self.locals:
+        if name not in self.names.locals:
             return self.captured(name) or self.load(name)
         atom = self.env.get(name, UNDEF)
-        return self.load(name) if hasattr(getattr(atom, "value", None), "late") else atom
+        return atom if recipe_of(atom) is None else self.load(name)
+
+    def used_function(self, name: str, recipe: Recipe) -> Atom:
+        """Write the making of a function, with what its variables are now."""
+        if name in self.making:
+            return self.reject(recipe.node, rejected.CALL_ONE_ANOTHER, name=name)
+        self.making.append(name)
+        captures = tuple(map(self.handed_to_closure, recipe.captures))
+        self.making.pop()
+        return self.let(Closure(recipe.function, captures, recipe.defaults), name)
 
     def may_be_unbound(self, name: str) -> bool:
         """Say whether a function made here may be called while a variable has no value."""
-        if name in self.locals:
-            return self.is_unsure(self.env.get(name, UNDEF)) or name in unbound_names(self.node)
-        return self.parent is not None and self.parent.may_be_unbound(name)
+        if name in self.names.locals:
+            unsure = self.is_unsure(self.env.get(name, UNDEF))
+            return unsure or name in unbound_names(self.names.node)
+        return self.around is not None and self.around.may_be_unbound(name)
 
     def is_unsure(self, atom: Atom) -> bool:
         """Say whether a variable may have no value yet, as far as has been checked."""
         return atom in self.unsure and atom not in self.checked
 
-    def binds(self, name: str) -> bool:
-        """Say whether this function or one around it has ``name`` as a local variable."""
-        if name in self.locals:
-            return True
-        return self.parent is not None and name not in self.globals and self.parent.binds(name)
-
     def bind(self, name: str, value: Atom) -> Atom:
         """Assign ``value`` to the local ``name``; a temporary just made takes over the name."""
-        if name in self.globals:
-            store = Call(Const(store_global), (Const(name), value))
-            self.statements.append(Do(store, self.origin))
+        if name in self.names.globals:
+            self.do(store_global, Const(name), value)
             return value
         if isinstance(value, Var) and value.temporary and self.statements:
             named = Var(shown(name))
@@ -181,9 +185,15 @@ class Builder(Interface):
                 value = named
         self.env[name] = value
         if name in self.places:
-            note = Call(Const(note_value), (self.places[name], value))
-            self.statements.append(Do(note, self.origin))
+            self.do(note_value, self.places[name], value)
         return value
+
+    def with_states(self, value: Atom) -> Atom:
+        """Return what the function returns for ``value``: with its variables, if it changes any."""
+        if not self.names.states:
+            return value
+        now = tuple(self.env[name] for name in self.names.states)
+        return self.let(Pack("tuple", (value, *now)), "results")
 
     # -- blocks --------------------------------------------------------------------------------
 
@@ -214,41 +224,54 @@ class Builder(Interface):
         """Lower both arms of a branch and merge their variables, codes and values."""
         origin = self.origin
         self.may_raise()
-        then_statements, then_env, then_end = self.region(then)
-        else_statements, else_env, else_end = self.region(orelse)
-        live_then, live_else = self.is_left_behind(then_end), self.is_left_behind(else_end)
-        names: list[str] = []
-        pairs: list[tuple[Atom, Atom]] = []
+        (yes, no), results, end = self.joined([self.region(then), self.region(orelse)])
+        self.statements.append(If(condition, yes, no, results, origin))
+        return end
+
+    def choose(
+        self, condition: Atom, then: Callable[[], Atom], orelse: Callable[[], Atom]
+    ) -> Atom:
+        """Lower a conditional expression: only the arm that is chosen is evaluated."""
+        return self.arms(
+            condition, lambda: End(value=then()), lambda: End(value=orelse())).value
+
+    def joined(self, lowered: Sequence[Arm]) -> tuple[list[Block], tuple[Var, ...], End]:
+        """Merge the variables, codes and values of arms of which one is completed."""
+        live = [self.is_left_behind(end) for _, _, end in lowered]
+        rows: list[list[Atom]] = [[] for _ in lowered]
         results: list[Var] = []
-        for name in dict.fromkeys((*then_env, *else_env)):
-            a, b = then_env.get(name, UNDEF), else_env.get(name, UNDEF)
-            before = self.env.get(name, UNDEF)
-            changed = (live_then and a is not before) or (live_else and b is not before)
-            if changed:
-                names.append(name)
-                pairs.append((a if live_then else UNDEF, b if live_else else UNDEF))
-                results.append(Var(shown(name)))
-                if (live_then and self.is_unsure(a)) or (live_else and self.is_unsure(b)):
-                    self.unsure.add(results[-1])
-        may = (then_end.may | else_end.may) - {RAISES} or frozenset({RAISES})
+        after: dict[str, Atom] = {}
+
+        def add(var: Var, values: Sequence[Atom]) -> None:
+            results.append(var)
+            for row, value in zip(rows, values, strict=True):
+                row.append(value)
+
+        for name in dict.fromkeys(n for _, env, _ in lowered for n in env):
+            values = [env.get(name, UNDEF) for _, env, _ in lowered]
+            old = self.env.get(name, UNDEF)
+            if any(is_live and v is not old for is_live, v in zip(live, values, strict=True)):
+                result = after[name] = Var(shown(name))
+                add(result, [v if i else UNDEF for i, v in zip(live, values, strict=True)])
+                if any(i and self.is_unsure(v) for i, v in zip(live, values, strict=True)):
+                    self.unsure.add(result)
+        ends = [end for _, _, end in lowered]
+        every = frozenset(code for end in ends for code in end.may)
+        may = every - {RAISES} or frozenset({RAISES})
         value: Atom = UNDEF
-        if then_end.value is not UNDEF or else_end.value is not UNDEF:
-            pairs.append((then_end.value, else_end.value))
+        if any(end.value is not UNDEF for end in ends):
             value = Var("value", True)
-            results.append(value)
+            add(value, [end.value for end in ends])
         code: Atom = Const(next(iter(may)))
         if len(may) > 1:
-            pairs.append((then_end.code, else_end.code))
             code = Var("exit", True)
-            results.append(code)
-        self.statements.append(If(
-            condition,
-            Block(then_statements, tuple(a for a, _ in pairs), then_end.may == {RAISES}),
-            Block(else_statements, tuple(b for _, b in pairs), else_end.may == {RAISES}),
-            tuple(results), origin,
-        ))
-        self.env.update(zip(names, results, strict=False))
-        return End(code, value, may)
+            add(code, [end.code for end in ends])
+        self.env.update(after)
+        blocks = [
+            Block(statements, tuple(row), end.may == {RAISES})
+            for (statements, _, end), row in zip(lowered, rows, strict=True)
+        ]
+        return blocks, tuple(results), End(code, value, may)
 
 
 def target_name(node: gast.AST, default: str = "item") -> str:

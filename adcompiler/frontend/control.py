@@ -7,16 +7,20 @@ the branch ended.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
-from typing import Any
 
 import gast
 
 from adcompiler.frontend import rejected
 from adcompiler.frontend.building import Builder, target_name
-from adcompiler.frontend.interface import BREAKS, CONTINUES, NORMAL, RAISES, RETURNS, End
+from adcompiler.frontend.interface import (
+    BREAKS, CONTINUES, NORMAL, RAISED, RAISES, RETURNS, End, Steps,
+)
+from adcompiler.frontend.generators import unrolled
+from adcompiler.frontend.lowering import Lowering, Part
 from adcompiler.frontend.names import assigned_names, can_fall_through, leaves, walrus_names
+from adcompiler.frontend.patterns import Patterns
 from adcompiler.frontend.regions import with_else_after
 from adcompiler.frontend.rewriting.own_targets import shown
 from adcompiler.ir.nodes import (
@@ -48,53 +52,64 @@ class Carried:
         return result
 
 
-class Control(Builder):
-    """Lowers sequences of statements, branches that leave them, and loops."""
+class Control(Part):
+    """Lowers sequences of statements, and branches that leave them."""
+
+    def __init__(
+        self, out: Builder, lower: Lowering, patterns: Patterns,
+        tried: Callable[[gast.stmt], End | None],
+    ) -> None:
+        super().__init__(out, lower)
+        self.patterns = patterns
+        self.tried = tried
 
     def sequence(self, steps: Sequence[gast.stmt], tail: bool) -> End:
         """Lower ``steps`` in order; ``tail`` says that the end of a loop's body follows."""
         for position, step in enumerate(steps):
             rest = steps[position + 1 :]
-            self.origin = self.locate(step)
-            if self.attempts and (tried := self.tried(step)) is not None:
-                if tried.may != {NORMAL}:
-                    return self.guarded(tried, rest, tail)
-                continue
-            match step:
-                case gast.Return():
-                    value = NONE if step.value is None else self.expression(step.value)
-                    return End(Const(RETURNS), self.with_states(value), frozenset({RETURNS}))
-                case gast.Break():
-                    return End(Const(BREAKS), UNDEF, frozenset({BREAKS}))
-                case gast.Continue():
-                    code = NORMAL if tail and not rest else CONTINUES
-                    return End(Const(code), UNDEF, frozenset({code}))
-                case gast.Raise():
-                    exception = self.optional(step.exc)
-                    cause = self.optional(step.cause)
-                    self.may_raise()
-                    self.statements.append(Raise(exception, cause, self.origin))
-                    return End(Const(RAISES), UNDEF, frozenset({RAISES}))
-                case gast.If() if leaves(step):
-                    condition = self.expression(step.test)
-                    return self.branch(condition, step.body, step.orelse, rest, tail)
-                case gast.Match():
-                    return self.sequence([*self.match_as_branches(step), *rest], tail)
-                case gast.Try(orelse=[_, *_]):
-                    steps = with_else_after(step, self.fresh("completed"))
-                    return self.sequence([*steps, *rest], tail)
-                case gast.Try() | gast.With():
-                    is_with = isinstance(step, gast.With)
-                    end = self.with_block(step) if is_with else self.try_block(step)
-                    if end.may != {NORMAL}:
-                        return self.guarded(end, rest, tail)
-                case gast.For() | gast.While():
-                    end = self.loop(step)
-                    if end.may != {NORMAL}:
-                        return self.guarded(end, rest, tail)
-                case _:
-                    self.statement(step)
+            self.out.origin = self.out.locate(step)
+            end = self.tried(step) if self.out.attempts else None
+            if end is None:
+                whole = self.with_rest(step, rest, tail)
+                if whole is not None:
+                    return whole
+                end = self.lower.statement(step)
+            if end.may != {NORMAL}:
+                return self.guarded(end, rest, tail)
         return End()
+
+    def with_rest(self, step: gast.stmt, rest: Sequence[gast.stmt], tail: bool) -> End | None:
+        """Lower a statement that leaves, or that is lowered with what follows; None for others."""
+        match step:
+            case gast.Return():
+                value = NONE if step.value is None else self.lower.expression(step.value)
+                return End(Const(RETURNS), self.out.with_states(value), frozenset({RETURNS}))
+            case gast.Break():
+                return End(Const(BREAKS), UNDEF, frozenset({BREAKS}))
+            case gast.Continue():
+                code = NORMAL if tail and not rest else CONTINUES
+                return End(Const(code), UNDEF, frozenset({code}))
+            case gast.Raise():
+                exception = self.lower.optional(step.exc)
+                cause = self.lower.optional(step.cause)
+                self.out.may_raise()
+                self.out.statements.append(Raise(exception, cause, self.out.origin))
+                return RAISED
+            case gast.If() if leaves(step):
+                condition = self.lower.expression(step.test)
+                return self.branch(condition, step.body, step.orelse, rest, tail)
+            case gast.Match():
+                return self.sequence([*self.patterns.match_as_branches(step), *rest], tail)
+            case gast.Try(orelse=[_, *_]):
+                steps = with_else_after(step, self.names.fresh("completed"))
+                return self.sequence([*steps, *rest], tail)
+        return None
+
+    def parse_If(self, node: gast.If) -> None:
+        self.out.arms(
+            self.lower.expression(node.test),
+            lambda: self.sequence(node.body, False), lambda: self.sequence(node.orelse, False),
+        )
 
     def branch(
         self, condition: Atom, then: Sequence[gast.stmt], orelse: Sequence[gast.stmt],
@@ -103,13 +118,13 @@ class Control(Builder):
         """Lower a branch that may leave the block, and what follows it."""
         then_falls, else_falls = can_fall_through(then), can_fall_through(orelse)
         if then_falls and else_falls and rest:
-            end = self.arms(
+            end = self.out.arms(
                 condition, lambda: self.sequence(then, False), lambda: self.sequence(orelse, False)
             )
             return self.guarded(end, rest, tail)
         after_then = [*then, *rest] if then_falls else then
         after_else = [*orelse, *rest] if else_falls else orelse
-        return self.arms(
+        return self.out.arms(
             condition,
             lambda: self.sequence(after_then, tail), lambda: self.sequence(after_else, tail),
         )
@@ -120,46 +135,55 @@ class Control(Builder):
             return end
         if end.may <= {NORMAL, RAISES}:
             return self.sequence(rest, tail)
-        fell = self.let(Call(Const(operator.eq), (end.code, Const(NORMAL))), "goes_on")
+        fell = self.out.let(Call(Const(operator.eq), (end.code, Const(NORMAL))), "goes_on")
         left = End(end.code, end.value, end.may - {NORMAL})
-        return self.arms(fell, lambda: self.sequence(rest, tail), lambda: left)
+        return self.out.arms(fell, lambda: self.sequence(rest, tail), lambda: left)
 
-    # -- loops ---------------------------------------------------------------------------------
 
-    def loop(self, node: Any) -> End:
-        """Lower a loop and its ``else``; the end tells whether it returned."""
-        if isinstance(node, gast.While) and (
-            walrus_names([node.test]) or self.changed_names([node.test])
-            or (self.attempts and not isinstance(node.test, (gast.Constant, gast.Name)))
+class Loops(Part):
+    """Lowers loops, with their ``else``."""
+
+    def __init__(self, out: Builder, lower: Lowering, sequence: Steps) -> None:
+        super().__init__(out, lower)
+        self.sequence = sequence
+
+    def parse_While(self, node: gast.While) -> End:
+        if walrus_names([node.test]) or self.names.changed_names([node.test]) or (
+            self.out.attempts and not isinstance(node.test, (gast.Constant, gast.Name))
         ):
             if holds(node.orelse, gast.Break, gast.Continue):
-                self.reject(node, rejected.LEAVING_ELSE)
+                self.out.reject(node, rejected.LEAVING_ELSE)
                 return End()
             node = with_test_inside(node)
-        if isinstance(node, gast.For) and isinstance(node.iter, gast.GeneratorExp) and (
-            len(node.iter.generators) == 1
-        ):
-            node = self.unrolled_generator(node)
-        changed = dict.fromkeys((*assigned_names(node), *self.changed_names([node])))
-        names = [n for n in changed if n in self.locals]
-        names += [attempt.error for attempt in self.attempts]
-        iterable = self.expression(node.iter) if isinstance(node, gast.For) else None
-        origin, before = self.origin, self.env
+        return self.loop(node)
+
+    def parse_For(self, node: gast.For) -> End:
+        if isinstance(node.iter, gast.GeneratorExp) and len(node.iter.generators) == 1:
+            node = unrolled(node, node.iter, self.names.fresh)
+        return self.loop(node)
+
+    def loop(self, node: gast.For | gast.While) -> End:
+        """Lower a loop and its ``else``; the end tells whether it returned."""
+        changed = dict.fromkeys((*assigned_names(node), *self.names.changed_names([node])))
+        names = [n for n in changed if n in self.names.locals]
+        names += [attempt.error for attempt in self.out.attempts]
+        iterable = self.lower.expression(node.iter) if isinstance(node, gast.For) else None
+        origin, before = self.out.origin, self.out.env
         params = [Var(shown(name)) for name in names]
         carried = Carried(params, [before.get(n, UNDEF) for n in names])
-        self.unsure.update(p for p, i in carried.starts() if self.is_unsure(i))
-        self.env = {**before, **dict(zip(names, carried.params, strict=True))}
+        self.out.unsure.update(p for p, i in carried.starts() if self.out.is_unsure(i))
+        self.out.env = {**before, **dict(zip(names, carried.params, strict=True))}
         item = Var(target_name(node), True) if iterable is not None else None
-        condition = self.loop_test(node) if iterable is None else None
+        condition = self.loop_test(node) if isinstance(node, gast.While) else None
 
         def body() -> End:
-            if item is not None:
-                self.assign(node.target, item)
+            if isinstance(node, gast.For) and item is not None:
+                self.lower.assign(node.target, item)
             return self.sequence(node.body, True)
 
-        self.may_raise()
-        statements, env, end = self.region(body)
-        self.env = before
+        self.out.may_raise()
+        statements, env, end = self.out.region(body)
+        self.out.env = before
         carried.results = [Var(shown(name)) for name in names]
         carried.yields = [env.get(name, UNDEF) for name in names]
         self.note_unsure(carried, runs(node))
@@ -169,20 +193,20 @@ class Control(Builder):
         stops = BREAKS in end.may or bool(end.leaving)
         if stops:
             carried.yields.append(self.stop_test(end))
-        self.may_raise()
-        self.statements.append(Loop(
+        self.out.may_raise()
+        self.out.statements.append(Loop(
             (item,) if item is not None else (), (iterable,) if iterable is not None else (),
             condition, tuple(carried.params), tuple(carried.inits),
             Block(statements, tuple(carried.yields), end.may == {RAISES}), tuple(carried.results),
             origin, stops=stops,
         ))
-        self.env.update(zip(names, carried.results, strict=False))
+        self.out.env.update(zip(names, carried.results, strict=False))
         endless = condition is not None and is_true(condition.yields[0])
         return self.after_loop(node, end, code, value, endless)
 
-    def loop_test(self, node: Any) -> Block:
+    def loop_test(self, node: gast.While) -> Block:
         """Lower the test of a ``while`` to a block of its own."""
-        statements, _, test = self.region(lambda: self.expression(node.test))
+        statements, _, test = self.out.region(lambda: self.lower.expression(node.test))
         return Block(statements, (test,))
 
     def note_unsure(self, carried: Carried, sure_to_run: bool) -> None:
@@ -190,8 +214,8 @@ class Control(Builder):
         for result, init, following in zip(
             carried.results, carried.inits, carried.yields, strict=True
         ):
-            if self.is_unsure(following) or (self.is_unsure(init) and not sure_to_run):
-                self.unsure.add(result)
+            if self.out.is_unsure(following) or (self.out.is_unsure(init) and not sure_to_run):
+                self.out.unsure.add(result)
 
     @staticmethod
     def exits(node: gast.For | gast.While, end: End, carried: Carried) -> tuple[Atom, Atom]:
@@ -209,12 +233,12 @@ class Control(Builder):
     ) -> End:
         stops = BREAKS in end.may or bool(end.leaving)
         if endless and not stops:
-            return End(Const(RAISES), UNDEF, frozenset({RAISES}))
+            return RAISED
         if node.orelse and not endless:
             if stops:
-                done = self.let(Call(Const(operator.eq), (code, Const(NORMAL))), "finished")
+                done = self.out.let(Call(Const(operator.eq), (code, Const(NORMAL))), "finished")
                 left = self.broken_is_normal(End(code, value, end.may & {BREAKS} | end.leaving))
-                return self.arms(done, lambda: self.sequence(node.orelse, False), lambda: left)
+                return self.out.arms(done, lambda: self.sequence(node.orelse, False), lambda: left)
             return self.sequence(node.orelse, False)
         if not end.leaving:
             return End()
@@ -231,8 +255,8 @@ class Control(Builder):
             return End(Const(NORMAL), end.value, may), ()
         test, code = Var("continues", True), Var("exit", True)
         return End(code, end.value, may), (
-            Let(test, Call(Const(operator.lt), (end.code, Const(NORMAL))), self.origin),
-            If(test, Block((), (Const(NORMAL),)), Block((), (end.code,)), (code,), self.origin),
+            Let(test, Call(Const(operator.lt), (end.code, Const(NORMAL))), self.out.origin),
+            If(test, Block((), (Const(NORMAL),)), Block((), (end.code,)), (code,), self.out.origin),
         )
 
     def broken_is_normal(self, end: End) -> End:
@@ -242,10 +266,10 @@ class Control(Builder):
         may = end.may - {BREAKS} | {NORMAL}
         if may == {NORMAL}:
             return End(Const(NORMAL), UNDEF, may)
-        broke = self.let(Call(Const(operator.eq), (end.code, Const(BREAKS))), "broke")
+        broke = self.out.let(Call(Const(operator.eq), (end.code, Const(BREAKS))), "broke")
         code = Var("exit", True)
-        self.statements.append(If(
-            broke, Block((), (Const(NORMAL),)), Block((), (end.code,)), (code,), self.origin
+        self.out.statements.append(If(
+            broke, Block((), (Const(NORMAL),)), Block((), (end.code,)), (code,), self.out.origin
         ))
         return End(code, end.value, may)
 
@@ -266,7 +290,7 @@ def runs(loop: gast.For | gast.While) -> bool:
     return False
 
 
-def with_test_inside(node: Any) -> Any:
+def with_test_inside(node: gast.While) -> gast.While:
     """Return ``while test: body`` as ``while True: if not test: break; body``."""
     stop = gast.copy_location(gast.Break(), node)
     leave = gast.If(gast.UnaryOp(gast.Not(), node.test), [*node.orelse, stop], [])
@@ -275,7 +299,7 @@ def with_test_inside(node: Any) -> Any:
     return gast.copy_location(gast.While(true, [leave, *node.body], []), node)
 
 
-def holds(nodes: Sequence[Any], *kinds: Any) -> bool:
+def holds(nodes: Sequence[gast.AST], *kinds: type[gast.AST]) -> bool:
     """Say whether a node of one of ``kinds`` is among ``nodes`` or inside them."""
     return any(isinstance(inner, kinds) for node in nodes for inner in gast.walk(node))
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import gast
 
-from adcompiler.frontend.names import FUNCTIONS, assigned_names
+from adcompiler.frontend.names import FUNCTIONS, Scope, assigned_names
+
+Path = list[tuple[gast.AST, list[gast.stmt]]]
+"""What holds a statement, outermost first, each with the statements that follow there."""
 
 READ, ASSIGNED, LEAVES, NEITHER = "read", "assigned", "leaves", "neither"
 
 
-def first_use(statements: Sequence[Any], name: str) -> str:
+def first_use(statements: Sequence[gast.AST], name: str) -> str:
     """Say what ``statements`` do with a variable first: READ it (perhaps), or ASSIGN it for sure.
 
     LEAVES says that a ``break`` or ``continue`` ends them before.
@@ -71,7 +73,7 @@ def reads(node: gast.AST, name: str) -> bool:
     )
 
 
-def is_read_after(function: Any, statement: Any, name: str) -> bool:
+def is_read_after(function: Scope, statement: gast.stmt, name: str) -> bool:
     """Say whether a variable may be read once control has left ``statement``."""
     if any(
         isinstance(inner, FUNCTIONS) and inner is not function and reads(inner, name)
@@ -82,7 +84,7 @@ def is_read_after(function: Any, statement: Any, name: str) -> bool:
     return path is None or _read_along(path, name)
 
 
-def _read_along(path: list[tuple[Any, list[Any]]], name: str) -> bool:
+def _read_along(path: Path, name: str) -> bool:
     for owner, following in reversed(path):
         found = first_use(following, name)
         if found == READ:
@@ -100,9 +102,7 @@ def _read_along(path: list[tuple[Any, list[Any]]], name: str) -> bool:
     return False
 
 
-def blocks_around(
-    function: Callable[..., Any], statement: gast.AST
-) -> list[tuple[Any, list[Any]]] | None:
+def blocks_around(function: gast.AST, statement: gast.stmt) -> Path | None:
     """Return what holds ``statement``, outermost first, with the statements that follow there."""
     for field in ("body", "orelse", "finalbody", "handlers", "cases"):
         block = getattr(function, field, None)

@@ -12,15 +12,16 @@ from typing import Any
 
 import gast
 
+from adcompiler.frontend.names import FunctionNode
 from adcompiler.frontend.rewriting.cached_functions import cached
 from adcompiler.frontend.rewriting.placing import placed
 from adcompiler.frontend.rewriting.walking import walk
 
-Rewrite = Callable[[Any], "list[Any] | None"]
+Rewrite = Callable[[Any], "list[gast.stmt] | None"]
 """Returns the statements that stand for one, or None: this one is left as it is."""
 
 
-def annotated(node: gast.AnnAssign) -> list[Any] | None:
+def annotated(node: gast.AnnAssign) -> list[gast.stmt] | None:
     """``x: kind = value`` is ``x = value``: Python evaluates no annotation of a local variable."""
     if node.value is None:
         return None
@@ -33,10 +34,10 @@ FORMS: dict[type, Rewrite] = {gast.AnnAssign: annotated, gast.FunctionDef: cache
 class Rewriter(gast.NodeTransformer):
     """Writes each statement of ``FORMS`` in others, from the inside, but not the whole function."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: FunctionNode) -> None:
         self.function = function
 
-    def visit(self, node: Any) -> Any:
+    def visit(self, node: gast.AST) -> gast.AST | list[gast.stmt]:
         """Return what stands for ``node``; what is written anew has its place."""
         self.generic_visit(node)
         rewrite = FORMS.get(type(node)) if node is not self.function else None
@@ -44,9 +45,10 @@ class Rewriter(gast.NodeTransformer):
         return node if rows is None else [placed(row, node) for row in rows]
 
 
-def in_other_forms(node: gast.FunctionDef | gast.Lambda) -> Any:
+def in_other_forms(node: FunctionNode) -> FunctionNode:
     """Return a function, all statements of ``FORMS`` in it and in those it makes written anew."""
     if not any(type(inner) in FORMS for inner in walk(node) if inner is not node):
         return node
     node = copy.deepcopy(node)
-    return Rewriter(node).visit(node)
+    Rewriter(node).visit(node)
+    return node

@@ -10,6 +10,8 @@ import gast
 
 from adcompiler.frontend.rewriting.walking import children
 
+FunctionNode = gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda
+Scope = FunctionNode | gast.ClassDef
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
@@ -98,33 +100,36 @@ def mark_outer(node: gast.AST, own: dict[str, None] | None = None) -> None:
         mark_outer(child, own)
 
 
-def is_outer(name: Any) -> bool:
+def is_outer(name: gast.Name) -> bool:
     """Say whether a name is read by a comprehension or generator, of the function around it."""
-    return getattr(name, "outer", False)
+    return bool(getattr(name, "outer", False))
 
 
-def own_nodes(function: Any) -> Iterator[Any]:
+def own_nodes(function: Scope) -> Iterator[gast.AST]:
     """Iterate over the nodes of a function's body that are no part of functions inside it."""
-    found = list(function.body) if isinstance(function.body, list) else [function.body]
+    found: list[gast.AST] = [function.body] if isinstance(function, gast.Lambda) else [
+        *function.body]
     for node in found:  # grows meanwhile
         yield node
         if not isinstance(node, FUNCTIONS):
             found += children(node)
 
 
-def own_functions(function: Any) -> Iterator[Any]:
+def own_functions(function: Scope) -> Iterator[Scope]:
     """Iterate over the functions that a function makes itself."""
     return (node for node in own_nodes(function) if isinstance(node, FUNCTIONS))
 
 
-def declared_names(function: Any, kind: Any) -> list[str]:
+def declared_names(
+    function: Scope, kind: type[gast.Global] | type[gast.Nonlocal]
+) -> list[str]:
     """Return the names that a function itself declares ``global`` or ``nonlocal``."""
     return list(dict.fromkeys(
         name for node in own_nodes(function) if isinstance(node, kind) for name in node.names
     ))
 
 
-def unbound_names(function: Any) -> set[str]:
+def unbound_names(function: Scope) -> set[str]:
     """Return the names of which a function itself unbinds some: by ``del``, or after a handler."""
     return {
         name.id for node in own_nodes(function)
@@ -142,12 +147,12 @@ def walrus_names(nodes: Sequence[gast.AST]) -> list[str]:
     ))
 
 
-def assigned_after(function: Any, nested: Any) -> set[str]:
+def assigned_after(function: Scope, nested: gast.expr | gast.stmt) -> set[str]:
     """Return the names that ``function`` assigns textually after the ``nested`` function ends."""
-    end = (nested.end_lineno, nested.end_col_offset)
+    end = (nested.end_lineno or 0, nested.end_col_offset or 0)
     later: set[str] = set()
 
-    def visit(node: Any) -> None:
+    def visit(node: gast.AST) -> None:
         if node is nested or (isinstance(node, FUNCTIONS) and node is not function):
             if isinstance(node, (gast.FunctionDef, gast.ClassDef)) and (
                 (node.lineno, node.col_offset) >= end
@@ -169,7 +174,7 @@ def assigned_after(function: Any, nested: Any) -> set[str]:
     return later - targets_around(function, nested)
 
 
-def assigned_around(function: Any, nested: gast.FunctionDef | gast.Lambda) -> dict[str, bool]:
+def assigned_around(function: Scope, nested: gast.AST) -> dict[str, bool]:
     """Return the names that get what the statement around ``nested`` makes: after it is made.
 
     Each with whether that is ``nested`` itself.
@@ -183,7 +188,7 @@ def assigned_around(function: Any, nested: gast.FunctionDef | gast.Lambda) -> di
     }
 
 
-def targets_around(function: Any, nested: gast.FunctionDef | gast.Lambda) -> set[str]:
+def targets_around(function: Scope, nested: gast.AST) -> set[str]:
     """Return the targets of the comprehensions of ``function`` whose items make ``nested``.
 
     They are assigned before each item, though they stand behind it. A ``def`` is no item.
@@ -201,7 +206,7 @@ LEAVES = ("leaves", "leaves_in_loop")
 """The attributes in which a branch notes whether it leaves."""
 
 
-def leaves(node: Any) -> bool:
+def leaves(node: gast.AST) -> bool:
     """Say whether ``node`` holds a return, raise, or a break/continue of a loop around it."""
     return _leaves(node, in_loop=False)
 
@@ -240,7 +245,7 @@ def can_fall_through(statements: Sequence[gast.stmt]) -> bool:
     return True
 
 
-def _endless(node: Any) -> bool:
+def _endless(node: gast.While) -> bool:
     return (
         isinstance(node.test, gast.Constant) and bool(node.test.value)
         and not any(_breaks(child) for child in node.body)
@@ -274,7 +279,7 @@ def may_change(function: gast.AST, display: gast.AST) -> bool:
     )
 
 
-def pairs(target: gast.expr, value: gast.expr) -> Iterator[tuple[Any, Any]]:
+def pairs(target: gast.expr, value: gast.expr) -> Iterator[tuple[gast.expr, gast.expr]]:
     """Yield the targets of an assignment, each with the expression that it is given."""
     displays = (gast.Tuple, gast.List)
     if isinstance(target, displays) and isinstance(value, displays) and (

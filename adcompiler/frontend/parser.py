@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from typing import Any
 
 import gast
 
 from adcompiler.frontend import rejected
+from adcompiler.frontend.attempts import Attempts
+from adcompiler.frontend.building import Builder
+from adcompiler.frontend.calls import Calls
 from adcompiler.frontend.comprehensions import Comprehensions
-from adcompiler.frontend.control import Control
+from adcompiler.frontend.control import Control, Loops
 from adcompiler.frontend.expressions import Expressions
 from adcompiler.frontend.forms import in_other_forms
 from adcompiler.frontend.generators import Generators
-from adcompiler.frontend.interface import NORMAL, RAISES, End
-from adcompiler.frontend.names import assigned_after, assigned_around
+from adcompiler.frontend.interface import NORMAL, RAISES, End, Recipe, Steps, recipe_of
+from adcompiler.frontend.lowering import Lowering
+from adcompiler.frontend.names import FunctionNode, assigned_after, assigned_around, mark_outer
 from adcompiler.frontend.patterns import Patterns
 from adcompiler.frontend.regions import Regions
 from adcompiler.frontend.rewriting.generator_functions import (
@@ -27,7 +30,7 @@ from adcompiler.frontend.rewriting.generator_functions import (
 )
 from adcompiler.frontend.rewriting.mutual import free_names, untangle
 from adcompiler.frontend.rewriting.own_targets import rename_targets
-from adcompiler.frontend.state import Recipe, State
+from adcompiler.frontend.state import Names
 from adcompiler.frontend.statements import Statements
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Closure, Const, Function, If, Param, Var,
@@ -35,7 +38,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.runtime import generated
 
 
-def parse(node: gast.FunctionDef | gast.Lambda, file: str, lines: Mapping[int, str]) -> Function:
+def parse(node: FunctionNode, file: str, lines: Mapping[int, str]) -> Function:
     """Lower ``node`` (a gast FunctionDef or Lambda with file positions) to a Function.
 
     ``lines`` maps line numbers of ``file`` to their text. Forms outside the language become
@@ -43,55 +46,74 @@ def parse(node: gast.FunctionDef | gast.Lambda, file: str, lines: Mapping[int, s
     """
     rename_targets(node)
     node = in_other_forms(node)
-    return _FunctionParser(node, file, lines, None).function()
+    mark_outer(node)
+    return FunctionParser(node, file, lines, None).function()
 
 
-class _FunctionParser(
-    Control, Statements, Expressions, Comprehensions, Generators, Patterns, Regions,
-    State,
-):
-    """Lowers one function."""
+class FunctionParser:
+    """Lowers one function: makes what lowers its parts, and its parameters and result."""
+
+    def __init__(
+        self, node: FunctionNode, file: str, lines: Mapping[int, str],
+        around: Builder | None,
+    ) -> None:
+        untangle(node)
+        self.node = node
+        self.names = Names(node, None if around is None else around.names)
+        self.out = out = Builder(self.names, file, lines, around)
+        self.lower = lower = Lowering(out)
+        control = Control(out, lower, Patterns(out, lower), lambda step: attempts.tried(step))
+        attempts = Attempts(out, lower, control.sequence)
+        comprehensions = Comprehensions(out, lower)
+        generators = Generators(out, lower, comprehensions)
+        lower.parts = (
+            self, control, control.patterns, Loops(out, lower, control.sequence),
+            Regions(out, lower, control.sequence, attempts), Statements(out, lower, self.nested),
+            Expressions(out, lower), Calls(out, lower, generators), comprehensions, generators,
+        )
+        self.sequence: Steps = control.sequence
 
     def function(self) -> Function:
         node = self.node
         name = getattr(node, "name", "lambda_")
         params = self.parameters(node.args)
-        untangle(node)
-        self.stateful = self.stateful_functions()
         end: End | None = None
         if isinstance(node, gast.Lambda):
-            value = self.with_states(self.expression(node.body))
+            value = self.out.with_states(self.lower.expression(node.body))
             doc = ""
         else:
             # gast 0.6 takes no docstring of what is async, which is refused anyway
             doc = gast.get_docstring(node) or "" if isinstance(node, gast.FunctionDef) else ""
             if isinstance(node, gast.AsyncFunctionDef):
-                self.reject(node, rejected.STATEMENTS["AsyncFunctionDef"])
+                self.out.reject(node, rejected.STATEMENTS["AsyncFunctionDef"])
             if is_generator(node):
                 value = self.generator(node)
             else:
-                end = self.sequence(node.body, tail=False)
+                end = self.sequence(node.body, False)
                 value = self.returned(end)
         diverges = end is not None and end.may == {RAISES}
-        body = Block(tuple(self.statements), (value,), diverges)
+        body = Block(tuple(self.out.statements), (value,), diverges)
         return Function(
-            name, params, body, self.locate(node), tuple(self.captures.values()), self.itself, doc,
-            self.annotations(node),
+            name, params, body, self.out.locate(node), tuple(self.out.captures.values()),
+            self.out.itself, doc, self.annotations(node),
         )
 
-    def generator(self, node: gast.AST) -> Atom:
+    def generator(self, node: gast.FunctionDef) -> Atom:
         """Lower a generator function: to a list of what it yields, which may be run through once.
 
         What it reads of its surroundings is noted beside it, as that may be written meanwhile.
         """
-        given = list(self.env.values())
+        given = list(self.out.env.values())
         if never_ends(node):
-            return self.reject(node, rejected.GENERATOR_LEFT)
-        end = self.sequence(collected(node, self.fresh("yielded")), tail=False)
+            return self.out.reject(node, rejected.GENERATOR_LEFT)
+        end = self.sequence(collected(node, self.names.fresh("yielded")), False)
         items = self.returned(end)
-        outer = [self.load(name) for name in sorted(free_names(node)) if name not in self.locals]
-        read = dict.fromkeys((*given, *self.captures.values(), *outer))
-        return self.let(
+        outer = [
+            self.out.load(name) for name in sorted(free_names(node))
+            if name not in self.names.locals
+        ]
+        read = dict.fromkeys((*given, *self.out.captures.values(), *outer))
+        return self.out.let(
             Call(Const(generated), (items, *read), (("ends", Const(not may_not_end(node))),)),
             "generator")
 
@@ -99,12 +121,12 @@ class _FunctionParser(
         if NORMAL not in end.may:
             return end.value
         if end.value is UNDEF:
-            return self.with_states(NONE)
-        fell = self.let(Call(Const(operator.eq), (end.code, Const(NORMAL))), "fell_through")
+            return self.out.with_states(NONE)
+        fell = self.out.let(Call(Const(operator.eq), (end.code, Const(NORMAL))), "fell_through")
         result = Var("value", True)
-        statements, _, none = self.region(lambda: self.with_states(NONE))
-        self.statements.append(If(
-            fell, Block(statements, (none,)), Block((), (end.value,)), (result,), self.origin
+        statements, _, none = self.out.region(lambda: self.out.with_states(NONE))
+        self.out.statements.append(If(
+            fell, Block(statements, (none,)), Block((), (end.value,)), (result,), self.out.origin
         ))
         return result
 
@@ -121,22 +143,21 @@ class _FunctionParser(
             params.append(self.parameter(name, 3, default is not None))
         if args.kwarg is not None:
             params.append(self.parameter(args.kwarg, 4, False))
-        for state in self.states:
+        for state in self.names.states:
             var = Var(state)
-            self.locals = {**self.locals, state: None}
-            self.env[state] = var
-            self.unsure.add(var)
+            self.out.env[state] = var
+            self.out.unsure.add(var)
             position = len(params) - (args.kwarg is not None)
             params.insert(position, Param(var, 3, False))
         return tuple(params)
 
     def parameter(self, name: gast.Name, kind: int, has_default: bool) -> Param:
         var = Var(name.id)
-        self.env[name.id] = var
+        self.out.env[name.id] = var
         return Param(var, kind, has_default)
 
     @staticmethod
-    def annotations(node: gast.FunctionDef | gast.Lambda) -> dict[str, str]:
+    def annotations(node: FunctionNode) -> dict[str, str]:
         args = node.args
         names = [*args.posonlyargs, *args.args, *args.kwonlyargs]
         return {
@@ -144,36 +165,40 @@ class _FunctionParser(
             for name in names if name.annotation is not None
         }
 
-    def nested(self, node: Any, name: str | None) -> Atom:
+    def parse_FunctionDef(self, node: gast.FunctionDef) -> None:
+        value = self.nested(node, node.name)
+        for decorator in reversed(node.decorator_list):
+            value = self.out.let(Call(self.lower.expression(decorator), (value,)), node.name)
+        self.out.bind(node.name, value)
+
+    def parse_Lambda(self, node: gast.Lambda) -> Atom:
+        return self.nested(node, None)
+
+    def nested(self, node: FunctionNode, name: str | None) -> Atom:
         """Lower a nested function and return the closure made of it."""
-        child = _FunctionParser(node, self.file, self.lines, self)
-        child.states = self.changed_by(node, self.stateful)
+        child = FunctionParser(node, self.out.file, self.out.lines, self.out)
         function = child.function()
+        names, states = child.out.captures, child.names.states
         defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
-        later = assigned_after(self.node, node) | self.written_by_others()
-        late = tuple(n for n in child.captures if n in later or self.is_late(n))
-        if is_generator(node) and (late or child.states):
-            return self.reject(node, rejected.REBOUND_GENERATOR, name=(*late, *child.states)[0])
-        if name is not None and (late or child.states) and not getattr(node, "decorator_list", ()):
+        later = assigned_after(self.node, node) | self.names.written_by_others()
+        late = tuple(
+            n for n in names if n in later or recipe_of(self.out.env.get(n)) is not None)
+        if is_generator(node) and (late or states):
+            return self.out.reject(node, rejected.REBOUND_GENERATOR, name=(*late, *states)[0])
+        if name is not None and (late or states) and not getattr(node, "decorator_list", ()):
             return Const(Recipe(
-                function, tuple(child.captures), tuple(map(self.expression, defaults)), late,
-                child.states, node,
+                function, tuple(names), tuple(map(self.lower.expression, defaults)), late, states,
+                node,
             ))
-        if child.states:
-            return self.reject(node, rejected.ESCAPING_STATE, name=child.states[0])
+        if states:
+            return self.out.reject(node, rejected.ESCAPING_STATE, name=states[0])
         late = late or tuple(
             captured for captured, kept in assigned_around(self.node, node).items()
-            if captured in child.captures
-            and (kept or self.is_unsure(self.env.get(captured, UNDEF)))
+            if captured in names
+            and (kept or self.out.is_unsure(self.out.env.get(captured, UNDEF)))
         )
         if late:
-            self.reject(node, rejected.REBOUND_CAPTURE, name=late[0])
-        captures = tuple(map(self.handed_to_closure, child.captures))
-        return self.let(
-            Closure(function, captures, tuple(map(self.expression, defaults))), name or "function"
-        )
-
-    def is_late(self, name: str) -> bool:
-        """Say whether ``name`` is a function that is made where it is used."""
-        known = self.env.get(name)
-        return isinstance(known, Const) and isinstance(known.value, Recipe)
+            self.out.reject(node, rejected.REBOUND_CAPTURE, name=late[0])
+        captures = tuple(map(self.out.handed_to_closure, names))
+        given = tuple(map(self.lower.expression, defaults))
+        return self.out.let(Closure(function, captures, given), name or "function")

@@ -8,45 +8,50 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import gast
 
-from adcompiler.frontend.building import Builder
+from adcompiler.frontend.lowering import Part
 from adcompiler.frontend.names import assigned_names
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Pack
 from adcompiler.runtime import is_mapping, is_sequence, pattern_argument, unpack, without_keys
 
 Captures = dict[str, Atom]
+Fits = Callable[[Captures], Atom]
+"""Lowers what follows if a pattern fits, and returns whether all does."""
 TRUE, FALSE = Const(True), Const(False)
 
 
-class PatternTest(gast.AST):
+class PatternTest(gast.expr):
     """The test of one case: whether the subject fits the pattern, and then the guard holds."""
 
     _fields = ("subject", "pattern", "guard")
+    subject: str
+    pattern: gast.pattern
+    guard: gast.expr | None
 
-    def __init__(self, *parts: Any) -> None:
+    def __init__(self, *parts: str | gast.AST | None) -> None:
         super().__init__(*parts)
 
 
-class Captured(gast.AST):
+class Captured(gast.stmt):
     """Stands where what a pattern captured is known to have a value."""
 
     _fields = ("names",)
+    names: list[str]
 
-    def __init__(self, *parts: Any) -> None:
+    def __init__(self, *parts: list[str]) -> None:
         super().__init__(*parts)
 
 
-class Patterns(Builder):
+class Patterns(Part):
     """Lowers ``match`` statements."""
 
-    def match_as_branches(self, node: Any) -> list[Any]:
+    def match_as_branches(self, node: gast.Match) -> list[gast.stmt]:
         """Bind the subject, and return the cases as nested branches."""
-        name = self.fresh("subject")
-        self.bind(name, self.expression(node.subject))
-        branches: list[Any] = []
+        name = self.names.fresh("subject")
+        self.out.bind(name, self.lower.expression(node.subject))
+        branches: list[gast.stmt] = []
         for case in reversed(node.cases):
             test = gast.copy_location(PatternTest(name, case.pattern, case.guard), case.pattern)
             if is_wildcard(case.pattern) and case.guard is None:
@@ -57,32 +62,34 @@ class Patterns(Builder):
                 branches = [gast.copy_location(gast.If(test, body, branches), case.pattern)]
         return branches
 
-    def parse_Captured(self, node: Any) -> None:
-        self.checked |= {self.env[name] for name in node.names}
+    def parse_Captured(self, node: Captured) -> None:
+        self.out.checked |= {self.out.env[name] for name in node.names}
 
-    def parse_PatternTest(self, node: Any) -> Atom:
+    def parse_PatternTest(self, node: PatternTest) -> Atom:
         def fits(captures: Captures) -> Atom:
             for name, value in captures.items():
-                self.bind(name, value)
-            return TRUE if node.guard is None else self.expression(node.guard)
+                self.out.bind(name, value)
+            return TRUE if node.guard is None else self.lower.expression(node.guard)
 
-        return self.pattern(node.pattern, self.load(node.subject), {}, fits)
+        return self.pattern(node.pattern, self.out.load(node.subject), {}, fits)
 
     def pattern(
-        self, node: gast.AST, subject: Atom, captures: Captures, fits: Callable[[Captures], Atom]
+        self, node: gast.pattern, subject: Atom, captures: Captures, fits: Fits
     ) -> Atom:
         """Lower the test of a pattern, with ``fits`` for what follows if it fits."""
-        self.origin = self.locate(node)
+        self.out.origin = self.out.locate(node)
         match node:
             case gast.MatchValue():
-                value = self.expression(node.value)
+                value = self.lower.expression(node.value)
                 return self.both(self.called(operator.eq, subject, value), lambda: fits(captures))
             case gast.MatchSingleton():
                 same = self.called(operator.is_, subject, Const(node.value))
                 return self.both(same, lambda: fits(captures))
             case gast.MatchAs():
+                name = node.name
+
                 def named(inner: Captures) -> Atom:
-                    return fits({**inner, node.name: subject} if node.name else inner)
+                    return fits({**inner, name: subject} if name else inner)
 
                 if node.pattern is None:
                     return named(captures)
@@ -104,14 +111,14 @@ class Patterns(Builder):
 
     def both(self, test: Atom, more: Callable[[], Atom]) -> Atom:
         """Lower ``test and more``."""
-        return self.choose(test, more, lambda: FALSE)
+        return self.out.choose(test, more, lambda: FALSE)
 
-    def called(self, function: Callable[..., Any], *args: Atom) -> Atom:
-        return self.let(Call(Const(function), args), "fits")
+    def called(self, function: Callable[..., object], *args: Atom) -> Atom:
+        return self.out.let(Call(Const(function), args), "fits")
 
     def all_of(
-        self, parts: Sequence[tuple[Any, Callable[[], Atom]]], captures: Captures,
-        fits: Callable[[Captures], Atom],
+        self, parts: Sequence[tuple[gast.pattern, Callable[[], Atom]]], captures: Captures,
+        fits: Fits,
     ) -> Atom:
         """Lower the test that every pattern fits its part of the subject."""
         if not parts:
@@ -122,7 +129,7 @@ class Patterns(Builder):
         )
 
     def alternatives(
-        self, node: Any, subject: Atom, captures: Captures, fits: Callable[[Captures], Atom]
+        self, node: gast.MatchOr, subject: Atom, captures: Captures, fits: Fits
     ) -> Atom:
         """Lower ``a | b``; what either captures is kept in variables that no other code has."""
         places: dict[str, str] = {}
@@ -130,36 +137,36 @@ class Patterns(Builder):
         def noted(found: Captures) -> Atom:
             for name, value in found.items():
                 if name not in captures:
-                    places.setdefault(name, self.fresh(name))
-                    self.env[places[name]] = value
+                    places.setdefault(name, self.names.fresh(name))
+                    self.out.env[places[name]] = value
             return TRUE
 
         def from_(position: int) -> Atom:
             test = self.pattern(node.patterns[position], subject, captures, noted)
             if position + 1 == len(node.patterns):
                 return test
-            return self.choose(test, lambda: TRUE, lambda: from_(position + 1))
+            return self.out.choose(test, lambda: TRUE, lambda: from_(position + 1))
 
         def chosen() -> Atom:
-            found = {name: self.env[place] for name, place in places.items()}
-            self.checked |= set(found.values())
+            found = {name: self.out.env[place] for name, place in places.items()}
+            self.out.checked |= set(found.values())
             return fits({**captures, **found})
 
         return self.both(from_(0), chosen)
 
     def sequence_pattern(
-        self, node: Any, subject: Atom, captures: Captures, fits: Callable[[Captures], Atom]
+        self, node: gast.MatchSequence, subject: Atom, captures: Captures, fits: Fits
     ) -> Atom:
         """Lower the tests of a sequence: its length, then its elements."""
         stars = [i for i, p in enumerate(node.patterns) if isinstance(p, gast.MatchStar)]
         star, count = (stars[0] if stars else -1), len(node.patterns)
-        length = self.let(Call(Const(len), (subject,)), "length")
+        length = self.out.let(Call(Const(len), (subject,)), "length")
         enough = self.called(
             operator.ge if stars else operator.eq, length, Const(count - len(stars))
         )
 
         def elements() -> Atom:
-            taken = self.let(
+            taken = self.out.let(
                 Call(Const(unpack), (subject, Const(count), Const(star))), "parts"
             )
             parts = []
@@ -167,7 +174,7 @@ class Patterns(Builder):
                 inner = pattern
                 if isinstance(pattern, gast.MatchStar):
                     inner = gast.copy_location(gast.MatchAs(None, pattern.name), pattern)
-                parts.append((inner, lambda position=position: self.let(
+                parts.append((inner, lambda position=position: self.out.let(
                     Item(taken, Const(position)), "part"
                 )))
             return self.all_of(parts, captures, fits)
@@ -175,21 +182,21 @@ class Patterns(Builder):
         return self.both(enough, elements)
 
     def mapping_pattern(
-        self, node: Any, subject: Atom, captures: Captures, fits: Callable[[Captures], Atom]
+        self, node: gast.MatchMapping, subject: Atom, captures: Captures, fits: Fits
     ) -> Atom:
         """Lower the tests of a mapping: that it has the keys, then their values."""
-        keys = [self.expression(key) for key in node.keys]
+        keys = [self.lower.expression(key) for key in node.keys]
 
         def whole(found: Captures) -> Atom:
             if node.rest is None:
                 return fits(found)
-            given = self.let(Pack("tuple", tuple(keys)), "keys")
-            rest = self.let(Call(Const(without_keys), (subject, given)), node.rest)
+            given = self.out.let(Pack("tuple", tuple(keys)), "keys")
+            rest = self.out.let(Call(Const(without_keys), (subject, given)), node.rest)
             return fits({**found, node.rest: rest})
 
         def values() -> Atom:
             parts = [
-                (pattern, lambda key=key: self.let(Item(subject, key), "entry"))
+                (pattern, lambda key=key: self.out.let(Item(subject, key), "entry"))
                 for pattern, key in zip(node.patterns, keys, strict=True)
             ]
             return self.all_of(parts, captures, whole)
@@ -205,14 +212,14 @@ class Patterns(Builder):
         return present(0)
 
     def class_pattern(
-        self, node: Any, subject: Atom, captures: Captures, fits: Callable[[Captures], Atom]
+        self, node: gast.MatchClass, subject: Atom, captures: Captures, fits: Fits
     ) -> Atom:
         """Lower the tests of an instance: its class, then its attributes."""
-        cls = self.expression(node.cls)
+        cls = self.lower.expression(node.cls)
 
         def argument(position: int) -> Callable[[], Atom]:
             given = (cls, subject, Const(position))
-            return lambda: self.let(Call(Const(pattern_argument), given), "part")
+            return lambda: self.out.let(Call(Const(pattern_argument), given), "part")
 
         parts = [(pattern, argument(position)) for position, pattern in enumerate(node.patterns)]
 
@@ -223,7 +230,8 @@ class Patterns(Builder):
             return self.both(
                 self.called(hasattr, subject, Const(name)),
                 lambda: self.pattern(
-                    node.kwd_patterns[position], self.let(Attribute(subject, name), name), found,
+                    node.kwd_patterns[position],
+                    self.out.let(Attribute(subject, name), name), found,
                     lambda more: keywords(position + 1, more),
                 ),
             )
@@ -234,6 +242,6 @@ class Patterns(Builder):
         )
 
 
-def is_wildcard(pattern: Any) -> bool:
+def is_wildcard(pattern: gast.pattern) -> bool:
     """Say whether a pattern is ``_``."""
     return isinstance(pattern, gast.MatchAs) and pattern.pattern is None and pattern.name is None

@@ -8,37 +8,50 @@ reads a variable that is assigned again after it was made is made anew where it 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import gast
 
-from adcompiler.frontend import rejected
-from adcompiler.frontend.building import Builder
 from adcompiler.frontend.names import (
-    FUNCTIONS, assigned_after, assigned_names, declared_names, own_functions,
+    FUNCTIONS, FunctionNode, Scope, assigned_names, declared_names, own_functions,
 )
+from adcompiler.frontend.rewriting.placing import unused_name
 from adcompiler.frontend.rewriting.walking import walk
-from adcompiler.ir.nodes import Atom, Call, Closure, Const, Function, Item, Pack, Star
-from adcompiler.support.structs import dataclass
 
 
-@dataclass(frozen=True, eq=False)
-class Recipe:
-    """A function that is made where it is used: what it captures changes after its definition.
+class Names:
+    """The names of one function: its variables, and those that calls in it change.
 
-    ``late`` names what changes, ``states`` what calling it changes.
+    ``states`` are those of the functions around that calling this one changes; they are arguments
+    of it, and so variables of its own.
     """
 
-    function: Function
-    captures: tuple[str, ...]
-    defaults: tuple[Atom, ...]
-    late: tuple[str, ...]
-    states: tuple[str, ...]
-    node: Any
+    def __init__(self, node: FunctionNode, around: Names | None) -> None:
+        self.node = node
+        self.around = around
+        self.globals = frozenset(declared_names(node, gast.Global))
+        self.states = () if around is None else around.changed_by(node, around.stateful)
+        self.locals = {n: None for n in assigned_names(node) if n not in self.globals}
+        self.locals |= dict.fromkeys(self.states)
+        self.stateful: dict[str, tuple[str, ...]] = self.stateful_functions()
 
+    @property
+    def itself(self) -> str | None:
+        """The name by which the function finds itself; None of a lambda."""
+        return getattr(self.node, "name", None)
 
-class State(Builder):
-    """Lowers the use of functions that depend on variables which change."""
+    def binds(self, name: str) -> bool:
+        """Say whether this function or one around it has ``name`` as a local variable."""
+        if name in self.locals:
+            return True
+        return self.around is not None and name not in self.globals and self.around.binds(name)
+
+    def fresh(self, base: str, inside: gast.GeneratorExp | None = None) -> str:
+        """Return a name for a local variable that the function has not outside of ``inside``."""
+        own = {id(n) for n in gast.walk(inside)} if inside is not None else set()
+        names = (n for n in gast.walk(self.node) if isinstance(n, gast.Name))
+        name = unused_name(base, {n.id for n in names if id(n) not in own} | set(self.locals))
+        self.locals = {**self.locals, name: None}
+        return name
 
     def stateful_functions(self) -> dict[str, tuple[str, ...]]:
         """Return the functions made here that change variables of others, with these variables."""
@@ -54,7 +67,7 @@ class State(Builder):
                 return found
 
     def changed_by(
-        self, node: gast.FunctionDef | gast.Lambda, siblings: dict[str, tuple[str, ...]]
+        self, node: Scope, siblings: dict[str, tuple[str, ...]]
     ) -> tuple[str, ...]:
         """Return the variables of functions around ``node`` that calling it may change."""
         declared = declared_names(node, gast.Nonlocal)
@@ -67,19 +80,17 @@ class State(Builder):
                 states.update(dict.fromkeys(declared_names(inner, gast.Nonlocal)))
             elif isinstance(inner, gast.Name) and inner.id not in own:
                 states.update(dict.fromkeys(siblings.get(inner.id, ())))
-                if self.parent is not None and inner.id not in self.locals:
-                    states.update(dict.fromkeys(self.parent.states_of(inner.id)))
+                if self.around is not None and inner.id not in self.locals:
+                    states.update(dict.fromkeys(self.around.states_of(inner.id)))
         return tuple(name for name in states if name not in own)
 
     def states_of(self, name: str) -> tuple[str, ...]:
         """Return the variables that a call of the function ``name`` changes."""
         if name in self.locals:
             return self.stateful.get(name, ())
-        if self.parent is None:
+        if self.around is None:
             return ()
-        if name == getattr(self.node, "name", None):
-            return tuple(self.states)
-        return self.parent.states_of(name)
+        return self.states if name == self.itself else self.around.states_of(name)
 
     def changed_names(self, nodes: Sequence[gast.AST]) -> list[str]:
         """Return the variables that calls inside ``nodes`` change."""
@@ -91,74 +102,3 @@ class State(Builder):
     def written_by_others(self) -> set[str]:
         """Return the variables of this function that functions made here assign."""
         return {state for states in self.stateful.values() for state in states}
-
-    # -- functions made where they are used ----------------------------------------------------
-
-    def used_function(self, name: str, recipe: Recipe) -> Atom:
-        """Write the making of a function, with what its variables are now."""
-        if name in self.making:
-            return self.reject(recipe.node, rejected.CALL_ONE_ANOTHER, name=name)
-        self.making.append(name)
-        captures = tuple(map(self.handed_to_closure, recipe.captures))
-        self.making.pop()
-        return self.let(Closure(recipe.function, captures, recipe.defaults), name)
-
-    def check_lasting(self, node: Any, recipe: Recipe) -> bool:
-        """Refuse a function used as a value if its variables may change while it is kept.
-
-        Returns whether it may be used.
-        """
-        if recipe.states:
-            self.reject(node, rejected.ESCAPING_STATE, name=recipe.states[0])
-            return False
-        later = assigned_after(self.node, node) | self.written_by_others()
-        for loop in walk(self.node):
-            if isinstance(loop, (gast.For, gast.While)) and (
-                loop.lineno <= node.lineno <= loop.end_lineno
-            ):
-                later |= set(assigned_names(loop))
-        for name in recipe.late:
-            if name in later:
-                self.reject(recipe.node, rejected.REBOUND_CAPTURE, name=name)
-                return False
-        return True
-
-    def stateful_call(self, node: Any) -> Atom | None:
-        """Lower the call of a function that changes variables; None for other calls."""
-        name = node.func.id if isinstance(node.func, gast.Name) else ""
-        states = self.states_of(name)
-        if not states:
-            return None
-        function = self.stateful_function(name)
-        if function is None:
-            return self.reject(node, rejected.ESCAPING_STATE, name=states[0])
-        args: list[Atom | Star] = [self.element(arg) for arg in node.args]
-        kwargs = [(k.arg, self.expression(k.value)) for k in node.keywords]
-        kwargs += [(state, self.env.get(state, Const(None))) for state in states]
-        both = self.let(Call(function, tuple(args), tuple(kwargs)), "results")
-        result = self.let(Item(both, Const(0)), name)
-        for position, state in enumerate(states):
-            self.bind(state, self.let(Item(both, Const(position + 1)), state))
-        return result
-
-    def stateful_function(self, name: str) -> Atom | None:
-        """Write the making of a function that changes variables; None if it cannot be here."""
-        if name not in self.locals and name == getattr(self.node, "name", None):
-            return self.load(name)  # itself
-        owner: Builder | None = self
-        while owner is not None and name not in owner.locals:
-            owner = owner.parent
-        made = owner.env.get(name) if owner is not None else None
-        if not isinstance(made, Const) or not isinstance(made.value, Recipe):
-            return None
-        shadowed = owner is not self and any(
-            name in self.locals and name not in self.states for name in made.value.captures
-        )
-        return None if shadowed else self.used_function(name, made.value)
-
-    def with_states(self, value: Atom) -> Atom:
-        """Return what the function returns for ``value``: with its variables, if it changes any."""
-        if not self.states:
-            return value
-        now = tuple(self.env[name] for name in self.states)
-        return self.let(Pack("tuple", (value, *now)), "results")

@@ -9,7 +9,7 @@ from tests.architecture.test_sizes import ROOT, files
 LIMIT = 40
 MORE = {
     "batching.examples.ExampleBatcher": 60,
-    "batching.taylor.SeriesBatcher": 53, "frontend.parser._FunctionParser": 133,
+    "batching.taylor.SeriesBatcher": 53,
 }
 """The classes that are over the limit, with their methods: a number may only fall."""
 

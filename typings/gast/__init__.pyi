@@ -165,7 +165,7 @@ class Dict(expr):
 
 class DictComp(expr):
     key: expr
-    value: expr | None
+    value: expr
     generators: list[comprehension]
     def __init__(self, *fields: Any, **named: Any) -> None: ...
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import gast
 
-from adcompiler.frontend.rewriting.placing import unused_name
+from adcompiler.frontend.rewriting.placing import assigned, called, read, unused_name
 
 NAMES = ("lru_cache", "cache")
 EFFECTS = (gast.Global, gast.Nonlocal, gast.Delete)
 
 
-def is_cache(decorator: Any) -> bool:
+def is_cache(decorator: object) -> bool:
     """Say whether a decorator is ``functools.lru_cache`` or ``cache``, which is known by types."""
     return False
 
@@ -31,7 +31,7 @@ def keeps(may_run_again: bool, *args: Any) -> bool:
     return True
 
 
-def cached(node: gast.FunctionDef) -> list[Any] | None:
+def cached(node: gast.FunctionDef) -> list[gast.stmt] | None:
     """``@lru_cache def f(n): ...``, unless it forgets what it gave, and has effects that tell."""
     decorator, pure = decorator_of(node), has_no_effects(node)
     if decorator is None or not (pure or keeps_all(node.decorator_list[0])):
@@ -51,8 +51,7 @@ def cached(node: gast.FunctionDef) -> list[Any] | None:
     asking = copy.deepcopy(node)
     asking.decorator_list = []
     asking.body = [computed, gast.If(
-        gast.Call(
-            gast.Constant(keeps, None), [gast.Constant(pure, None), *copy.deepcopy(given)], []),
+        called(keeps, gast.Constant(pure, None), *copy.deepcopy(given)),
         [
             assigned(key, copy.deepcopy(keyed)),
             gast.If(gast.Compare(
@@ -64,12 +63,12 @@ def cached(node: gast.FunctionDef) -> list[Any] | None:
         [gast.Return(copy.deepcopy(result))],
     )]
     return [gast.If(
-        gast.Call(gast.Constant(is_cache, None), [copy.deepcopy(decorator)], []),
+        called(is_cache, copy.deepcopy(decorator)),
         [assigned(table, gast.Dict([], [])), asking], [copy.deepcopy(node)],
     )]
 
 
-def decorator_of(node: gast.FunctionDef) -> Any:
+def decorator_of(node: gast.FunctionDef) -> gast.expr | None:
     """Return what a function is decorated with if that may be ``lru_cache`` alone."""
     if len(node.decorator_list) != 1:
         return None
@@ -82,7 +81,7 @@ def decorator_of(node: gast.FunctionDef) -> Any:
     return found if last in NAMES and plain and (args.args or args.posonlyargs) else None
 
 
-def keeps_all(decorator: Any) -> bool:
+def keeps_all(decorator: gast.expr) -> bool:
     """Say whether a cache is told to keep all that it is given."""
     if not isinstance(decorator, gast.Call):
         return "cache" in (getattr(decorator, "id", ""), getattr(decorator, "attr", ""))
@@ -100,13 +99,3 @@ def has_no_effects(function: gast.FunctionDef) -> bool:
         if isinstance(node, (gast.Subscript, gast.Attribute)) and isinstance(node.ctx, gast.Store):
             return False
     return True
-
-
-def read(name: str) -> Any:
-    """Return an expression that reads a variable."""
-    return gast.Name(name, gast.Load(), None, None)
-
-
-def assigned(name: str, value: gast.expr) -> Any:
-    """Return an assignment."""
-    return gast.Assign([gast.Name(name, gast.Store(), None, None)], value, None)

@@ -10,7 +10,7 @@ from typing import Any
 
 import gast
 
-from adcompiler.frontend.names import assigned_names
+from adcompiler.frontend.names import FunctionNode, assigned_names
 
 FIELDS = ("field", "dataclasses.field")
 FACTORIES = ("list", "dict", "set", "tuple", "float", "int")
@@ -21,7 +21,7 @@ def class_made(*args: Any, **captured: Any) -> Any:
     raise TypeError("class_made() is read by the compiler, and never called")
 
 
-def taken_apart(decorator: Any) -> tuple[Any, dict[str, Any] | None] | None:
+def taken_apart(decorator: gast.expr) -> tuple[gast.expr, dict[str, Any] | None] | None:
     """Return a decorator with the literals that it is given by keyword; None for others."""
     if not isinstance(decorator, gast.Call):
         return decorator, None
@@ -34,7 +34,7 @@ def taken_apart(decorator: Any) -> tuple[Any, dict[str, Any] | None] | None:
     return decorator.func, literals
 
 
-def is_same_at_each_call(node: Any) -> bool:
+def is_same_at_each_call(node: gast.ClassDef) -> bool:
     """Say whether a class is the same whenever the function around it is called."""
     own = {
         name for statement in node.body if isinstance(statement, (gast.Assign, gast.AnnAssign))
@@ -42,7 +42,7 @@ def is_same_at_each_call(node: Any) -> bool:
     }
     own |= {inner.name for inner in node.body if isinstance(inner, gast.FunctionDef)}
 
-    def lasting(value: Any) -> bool:
+    def lasting(value: gast.AST | None) -> bool:
         match value:
             case None | gast.Constant() | gast.Lambda():
                 return not isinstance(value, gast.Lambda) or defaults_last(value)
@@ -64,7 +64,7 @@ def is_same_at_each_call(node: Any) -> bool:
                 return called == "property" and not keywords and all(map(lasting, args))
         return False
 
-    def defaults_last(function: Any) -> bool:
+    def defaults_last(function: FunctionNode) -> bool:
         defaults = [*function.args.defaults, *function.args.kw_defaults]
         return all(map(lasting, defaults))
 

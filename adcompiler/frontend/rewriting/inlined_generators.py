@@ -11,20 +11,21 @@ import copy
 import itertools
 import types
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import gast
 
 from adcompiler.errors import ADError
-from adcompiler.frontend.names import FUNCTIONS, assigned_names, own_nodes
+from adcompiler.frontend.names import FUNCTIONS, FunctionNode, assigned_names, own_nodes
 from adcompiler.frontend.rewriting.generator_functions import is_generator
-from adcompiler.frontend.rewriting.placing import unused_name
+from adcompiler.frontend.rewriting.placing import assigned, called, read, unused_name
 from adcompiler.frontend.rewriting.private_names import write_private_names
 from adcompiler.frontend.rewriting.walking import walk
 from adcompiler.frontend.sources.source import parse_function
 
 
+Opened = tuple[list[tuple[str, gast.expr]], gast.Call | None]
 BLOCKS = ("body", "orelse", "finalbody")
 """The attributes of statements that are blocks of others."""
 
@@ -35,8 +36,8 @@ def is_this(value: gast.Constant, function: gast.AST) -> bool:
 
 
 def with_inlined_generators(
-    node: Any, function: types.FunctionType
-) -> tuple[Any, dict[str, types.FunctionType]]:
+    node: FunctionNode, function: types.FunctionType
+) -> tuple[FunctionNode, dict[str, types.FunctionType]]:
     """Return a parsed function with loops over generator functions written as one loop.
 
     The second result has the generator functions of the module whose text is part of it.
@@ -59,7 +60,7 @@ def with_inlined_generators(
 class Writer(gast.NodeTransformer):
     """Writes the loops of one function anew."""
 
-    def __init__(self, node: gast.FunctionDef, function: Callable[..., Any]) -> None:
+    def __init__(self, node: gast.FunctionDef, function: types.FunctionType) -> None:
         self.function = function
         self.done = False
         self.used: dict[str, types.FunctionType] = {}
@@ -73,7 +74,7 @@ class Writer(gast.NodeTransformer):
         self.made = Counter(n.name for n in nodes if isinstance(n, gast.FunctionDef))
         self.inner = self.generators_in(node)
 
-    def generators_in(self, node: Any) -> dict[str, Any]:
+    def generators_in(self, node: gast.AST) -> dict[str, gast.FunctionDef]:
         """Return the generator functions that a block of statements defines, and nobody else."""
         return {
             one.name: one for rows in (getattr(node, name, ()) for name in BLOCKS)
@@ -82,56 +83,57 @@ class Writer(gast.NodeTransformer):
             and self.made[one.name] == 1 and one.name not in self.stored
         }
 
-    def generic_visit(self, node: gast.AST) -> Any:
+    def generic_visit(self, node: gast.AST) -> gast.AST:
         """Visit what is inside of a statement, where its own functions are known."""
         before, self.inner = self.inner, {**self.inner, **self.generators_in(node)}
         new = super().generic_visit(node)
         self.inner = before
         return new
 
-    def rows(self, statement: gast.AST) -> list[Any]:
+    def rows(self, statement: gast.stmt) -> list[gast.stmt]:
         """Return what stands for a statement."""
         new = self.visit(statement)
         return new if isinstance(new, list) else [new]
 
-    def visit_FunctionDef(self, node: gast.AST) -> Any:
+    def visit_FunctionDef(self, node: gast.AST) -> gast.AST:
         """Leave inner functions as they are."""
         return node
 
     visit_Lambda = visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef
 
-    def visit_For(self, node: Any) -> Any:
+    def visit_For(self, node: Any) -> gast.stmt | list[gast.stmt]:
         """Return the loop that one over a generator function is, with tests of what it calls."""
-        before = copy.deepcopy(node)
-        node = self.generic_visit(node)
-        if not isinstance(node.iter, gast.Call) or node.orelse:
-            return node
-        tests: list[Any] = []
-        around, call = self.opened(node.iter, tests)
-        found = None if call is None else self.generator(call, tests)
-        rows = None if found is None else self.inlined(node, found, call, around)
-        if rows is None:
-            return node
+        loop: gast.For = node  # ast's declaration means its own nodes
+        before = copy.deepcopy(loop)
+        self.generic_visit(loop)
+        if not isinstance(loop.iter, gast.Call) or loop.orelse:
+            return loop
+        tests: list[gast.expr] = []
+        around, call = self.opened(loop.iter, tests)
+        if call is None or (found := self.generator(call, tests)) is None or (
+            rows := self.inlined(loop, found, call, around)
+        ) is None:
+            return loop
         self.done = True
-        rows = [placed(row, node) for row in rows]
+        rows = [placed(row, loop) for row in rows]
         if not tests:
             return rows
         test = tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)
-        return placed(gast.If(test, rows, [before]), node)
+        return placed(gast.If(test, rows, [before]), loop)
 
     def may_open(self, call: gast.Call) -> bool:
         """Say whether a loop over a call may be one over a generator: asked before any is copied.
         """
-        _, call = self.opened(call, [])
-        return isinstance(call, gast.Call) and (
-            (isinstance(call.func, gast.Name) and call.func.id in self.made)
-            or isinstance(self.value(call.func), types.FunctionType)
+        _, inner = self.opened(call, [])
+        return inner is not None and (
+            (isinstance(inner.func, gast.Name) and inner.func.id in self.made)
+            or isinstance(self.value(inner.func), types.FunctionType)
         )
 
-    def opened(self, call: gast.Call, tests: list[Any]) -> tuple[list[tuple[str, Any]], Any]:
+    def opened(self, call: gast.Call, tests: list[gast.expr]) -> Opened:
         """Return ``enumerate`` and ``islice`` around a call, with their arguments, and the call."""
-        around: list[tuple[str, Any]] = []
-        while isinstance(call, gast.Call) and call.args and isinstance(call.args[0], gast.Call):
+        around: list[tuple[str, gast.expr]] = []
+        while call.args and isinstance(call.args[0], gast.Call):
             known = self.value(call.func)
             rest = call.args[1:]
             if call.keywords or any(isinstance(arg, gast.Starred) for arg in call.args):
@@ -146,7 +148,7 @@ class Writer(gast.NodeTransformer):
             call = call.args[0]
         return around, call
 
-    def value(self, func: Any) -> Any:
+    def value(self, func: gast.expr) -> Any:
         """Return what a name, or an attribute of a module, means outside of the function."""
         if isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name):
             module = self.value(func.value)
@@ -159,7 +161,7 @@ class Writer(gast.NodeTransformer):
         built_in = built_in if isinstance(built_in, dict) else vars(built_in)
         return names.get(func.id, built_in.get(func.id))
 
-    def generator(self, call: gast.Call, tests: list[Any]) -> Any:
+    def generator(self, call: gast.Call, tests: list[gast.expr]) -> gast.FunctionDef | None:
         """Return the parsed generator function that is called, with names that are free here."""
         if any(isinstance(arg, gast.Starred) for arg in call.args) or any(
             k.arg is None for k in call.keywords
@@ -188,8 +190,9 @@ class Writer(gast.NodeTransformer):
         return parsed
 
     def inlined(
-        self, node: Any, generator: Any, call: Any, around: list[tuple[str, Any]]
-    ) -> list[Any] | None:
+        self, node: gast.For, generator: gast.FunctionDef, call: gast.Call,
+        around: list[tuple[str, gast.expr]]
+    ) -> list[gast.stmt] | None:
         """Return one loop of a loop and of the generator that it runs over; None if there is none.
         """
         generator = copy.deepcopy(generator)
@@ -197,29 +200,28 @@ class Writer(gast.NodeTransformer):
         given = given_to(generator.args, call)
         if place is None or given is None:
             return None
-        loop, index = place
+        loop, index, yielded = place
         rest = loop.body[index + 1 :]
         if rest and leaves(node.body, gast.Continue):
             return None
         own = {*assigned_names(generator), *given}
         new = {name: unused_name(name, self.names) for name in sorted(own)}
-        item = loop.body[index].value.value or gast.Constant(None, None)
-        before: list[Any] = []
-        start = [assigned(new[name], value) for name, value in given.items()]
-        counts: list[Any] = []
+        item = yielded.value or gast.Constant(None, None)
+        before: list[gast.stmt] = []
+        start = [assigned(new[name], copy.deepcopy(value)) for name, value in given.items()]
+        counts: list[gast.stmt] = []
         for kind, argument in reversed(around):
             count, end = unused_name("count", self.names), unused_name("end", self.names)
             zero = gast.Constant(0, None)
-            start += [assigned(count, argument if kind == "enumerate" else zero)]
+            start += [assigned(count, copy.deepcopy(argument) if kind == "enumerate" else zero)]
             if kind == "islice":
-                start += [assigned(end, argument)]
+                start += [assigned(end, copy.deepcopy(argument))]
                 test = gast.Compare(read(count), [gast.GtE()], [read(end)])
                 before = [gast.If(test, [gast.Break()], []), *before]
             else:
                 item = gast.Tuple([read(count), item], gast.Load())
-            counts.append(gast.Assign(
-                [written(count)], gast.BinOp(read(count), gast.Add(), gast.Constant(1, None)),
-                None))
+            counts.append(assigned(
+                count, gast.BinOp(read(count), gast.Add(), gast.Constant(1, None))))
         if before and not isinstance(loop, gast.While):
             return None
         renamed(generator, new)
@@ -231,8 +233,10 @@ class Writer(gast.NodeTransformer):
         return [*start, *generator.body]
 
 
-def place_of_yield(generator: Any) -> tuple[Any, int] | None:
-    """Return the loop that is the last statement of a generator, and where in it the yield stands.
+def place_of_yield(
+    generator: gast.FunctionDef
+) -> tuple[gast.For | gast.While, int, gast.Yield] | None:
+    """Return the loop that ends a generator, where in it the yield stands, and the yield.
 
     None for generators of another form.
     """
@@ -251,12 +255,13 @@ def place_of_yield(generator: Any) -> tuple[Any, int] | None:
         n for one in loop.body for n in walk(one) if isinstance(n, (gast.For, gast.While))
     ]
     returns = [n for one in inner for n in walk(one) if isinstance(n, gast.Return)]
-    if len(places) != 1 or not isinstance(yields[0], gast.Yield) or returns:
+    (found,) = yields
+    if len(places) != 1 or not isinstance(found, gast.Yield) or returns:
         return None
-    return loop, places[0]
+    return loop, places[0], found
 
 
-def given_to(args: gast.arguments, call: gast.Call) -> dict[str, Any] | None:
+def given_to(args: gast.arguments, call: gast.Call) -> dict[str, gast.expr] | None:
     """Return the expressions that parameters get; None where that takes more than names."""
     names = [arg.id for arg in (*args.posonlyargs, *args.args)]
     if args.vararg or args.kwarg or args.kwonlyargs or len(call.args) > len(names):
@@ -274,9 +279,9 @@ def given_to(args: gast.arguments, call: gast.Call) -> dict[str, Any] | None:
     return found if len(found) == len(names) else None
 
 
-def leaves(body: Sequence[Any], kind: Any) -> bool:
+def leaves(body: Sequence[gast.stmt], kind: type[gast.stmt]) -> bool:
     """Say whether statements hold a ``break`` or ``continue`` of the loop around them."""
-    waiting = list(body)
+    waiting: list[gast.AST] = list(body)
     while waiting:
         one = waiting.pop()
         if isinstance(one, kind):
@@ -288,24 +293,24 @@ def leaves(body: Sequence[Any], kind: Any) -> bool:
     return False
 
 
-def without_return(body: Sequence[gast.stmt]) -> list[Any]:
+def without_return(body: Sequence[gast.stmt]) -> list[gast.stmt]:
     """Return statements with the end of the loop in place of ``return``."""
 
     class Ends(gast.NodeTransformer):
-        def visit_Return(self, node: gast.AST) -> Any:
+        def visit_Return(self, node: gast.AST) -> gast.stmt:
             return gast.Break()
 
     return [Ends().visit(statement) for statement in body]
 
 
-def renamed(generator: Any, new: dict[str, str]) -> None:
+def renamed(generator: gast.FunctionDef, new: dict[str, str]) -> None:
     """Give the variables of a generator other names."""
     for inner in walk(generator):
         if isinstance(inner, gast.Name) and inner.id in new:
             inner.id = new[inner.id]
 
 
-def placed(node: gast.stmt, like: Any) -> Any:
+def placed(node: gast.stmt, like: gast.For) -> gast.stmt:
     """Return a node with all that is in it at the place of another one, where it has none here."""
     body = {id(n) for one in like.body for n in walk(one)}
     body |= {id(n) for n in walk(like.target)}
@@ -313,23 +318,3 @@ def placed(node: gast.stmt, like: Any) -> Any:
         if id(inner) not in body:
             gast.copy_location(inner, like)
     return node
-
-
-def called(function: Callable[..., Any], *args: Any) -> Any:
-    """Return a call of a function of the compiler."""
-    return gast.Call(gast.Constant(function, None), list(args), [])
-
-
-def assigned(name: str, value: gast.expr) -> Any:
-    """Return an assignment."""
-    return gast.Assign([written(name)], copy.deepcopy(value), None)
-
-
-def read(name: str) -> Any:
-    """Return an expression that reads a variable."""
-    return gast.Name(name, gast.Load(), None, None)
-
-
-def written(name: str) -> Any:
-    """Return a target."""
-    return gast.Name(name, gast.Store(), None, None)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
 import gast
 
-from adcompiler.frontend.names import assigned_names, own_functions, own_nodes
+from adcompiler.frontend.names import FunctionNode, Scope, assigned_names, own_functions, own_nodes
 
 LARGEST = 4
 """The number of functions of a group up to which they are copied: their copies hold others."""
@@ -21,7 +20,7 @@ LARGEST = 4
 DECLARATIONS = (gast.Nonlocal, gast.Global)
 
 
-def untangle(function: gast.FunctionDef | gast.Lambda) -> None:
+def untangle(function: FunctionNode) -> None:
     """Put copies of the others into each of the functions of ``function`` that call one another.
 
     Groups that are too large, or whose functions could not be made elsewhere, are left as they are.
@@ -46,7 +45,7 @@ def untangle(function: gast.FunctionDef | gast.Lambda) -> None:
         body[start:start] = inner
 
 
-def functions_of(function: gast.FunctionDef | gast.Lambda) -> dict[str, Any]:
+def functions_of(function: FunctionNode) -> dict[str, gast.FunctionDef]:
     """Return the functions that ``function`` always makes, by name, if nothing else has it."""
     if isinstance(function, gast.Lambda):
         return {}
@@ -61,7 +60,7 @@ def functions_of(function: gast.FunctionDef | gast.Lambda) -> dict[str, Any]:
     return {node.name: node for node in found if times[node.name] == 1}
 
 
-def free_names(function: gast.AST) -> set[str]:
+def free_names(function: Scope) -> set[str]:
     """Return the names that a function reads of its surroundings, and perhaps a few more."""
     used: set[str] = set()
     targets: set[str] = set()  # of comprehensions, which have names of their own
@@ -83,20 +82,21 @@ def reachable(name: str, called: Mapping[str, set[str]]) -> set[str]:
     return found
 
 
-def are_made_together(function: Any, names: list[str]) -> bool:
+def are_made_together(function: FunctionNode, names: list[str]) -> bool:
     """Say whether no statement between the definitions reads a function of the group."""
+    body = [] if isinstance(function, gast.Lambda) else function.body
     places = [
-        i for i, node in enumerate(function.body)
+        i for i, node in enumerate(body)
         if isinstance(node, gast.FunctionDef) and node.name in names
     ]
     return not any(
         isinstance(child, gast.Name) and child.id in names
-        for node in function.body[places[0]:places[-1]] if not isinstance(node, gast.FunctionDef)
+        for node in body[places[0]:places[-1]] if not isinstance(node, gast.FunctionDef)
         for child in gast.walk(node)
     )
 
 
-def can_be_copied(name: str, group: list[str], made: Mapping[str, Any]) -> bool:
+def can_be_copied(name: str, group: list[str], made: Mapping[str, gast.FunctionDef]) -> bool:
     """Say whether the functions of a group mean the same when they are made inside of ``name``."""
     names = {name, *group}
     members = [made[member] for member in names]
@@ -112,7 +112,7 @@ def can_be_copied(name: str, group: list[str], made: Mapping[str, Any]) -> bool:
     )
 
 
-def has_constant_defaults(function: Any) -> bool:
+def has_constant_defaults(function: FunctionNode) -> bool:
     """Say whether the defaults of a function are the same wherever it is made."""
     defaults = [*function.args.defaults, *(d for d in function.args.kw_defaults if d is not None)]
     return all(

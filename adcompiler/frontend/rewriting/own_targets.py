@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 import gast
 
-from adcompiler.frontend.names import COMPREHENSIONS, assigned_names
+from adcompiler.frontend.names import COMPREHENSIONS, FunctionNode, assigned_names
 from adcompiler.frontend.rewriting.walking import children, walk
 
 MARK = "#"
@@ -24,7 +24,7 @@ def shown(name: str) -> str:
     return name.partition(MARK)[0]
 
 
-def rename_targets(function: gast.FunctionDef | gast.Lambda) -> None:
+def rename_targets(function: FunctionNode) -> None:
     """Rename the targets of all comprehensions in a parsed function, with what reads them."""
     if any(isinstance(node, COMPREHENSIONS) for node in walk(function)):
         _rename(function, {}, itertools.count(1))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import gast
 
+Tree = TypeVar("Tree", bound=gast.AST)
 
-def placed(tree: Any, node: Any) -> Any:
+
+def placed(tree: Tree, node: gast.AST) -> Tree:
     """Return a new tree whose nodes without a position have that of ``node``."""
     for inner in gast.walk(tree):
         if getattr(inner, "lineno", None) is None:
@@ -16,9 +18,29 @@ def placed(tree: Any, node: Any) -> Any:
     return tree
 
 
-def rewritten(writer: Any, statements: Iterable[Any]) -> list[Any]:
+def read(name: str) -> gast.Name:
+    """Return an expression that reads a variable."""
+    return gast.Name(name, gast.Load(), None, None)
+
+
+def stored(name: str) -> gast.Name:
+    """Return a target that assigns a variable."""
+    return gast.Name(name, gast.Store(), None, None)
+
+
+def assigned(name: str, value: gast.expr) -> gast.Assign:
+    """Return ``name = value``."""
+    return gast.Assign([stored(name)], value, None)
+
+
+def called(function: Callable[..., object], *args: gast.expr) -> gast.Call:
+    """Return a call of a function of the compiler."""
+    return gast.Call(gast.Constant(function, None), list(args), [])
+
+
+def rewritten(writer: gast.NodeTransformer, statements: Iterable[gast.stmt]) -> list[gast.stmt]:
     """Return what a transformer of gast writes for statements, each at the place of its own."""
-    rows: list[Any] = []
+    rows: list[gast.stmt] = []
     for statement in statements:
         new = writer.visit(statement)
         rows += [placed(row, statement) for row in (new if isinstance(new, list) else [new])]

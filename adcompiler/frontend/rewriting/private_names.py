@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import CodeType
-from typing import Any
 
 import gast
 
@@ -16,7 +15,7 @@ from adcompiler.frontend.rewriting.walking import children
 from adcompiler.frontend.sources.same_code import class_around
 
 
-def write_private_names(node: Any, code: CodeType) -> None:
+def write_private_names(node: gast.AST, code: CodeType) -> None:
     """Write the names in the tree of a function as its ``code`` has them."""
     _write(node, class_around(code))
 

@@ -7,14 +7,13 @@ between a node and its children.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import gast
 
 
-def children(node: gast.AST) -> list[Any]:
+def children(node: gast.AST) -> list[gast.AST]:
     """Return the nodes that are directly inside of one."""
-    found: list[Any] = []
+    found: list[gast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)
         if isinstance(value, list):
@@ -24,7 +23,7 @@ def children(node: gast.AST) -> list[Any]:
     return found
 
 
-def walk(node: Any) -> Iterator[Any]:
+def walk(node: gast.AST) -> Iterator[gast.AST]:
     """Iterate over a node and all that is in it; what is yielded may be changed then."""
     found = [node]
     for one in found:  # grows meanwhile

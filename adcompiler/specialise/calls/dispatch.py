@@ -13,7 +13,7 @@ import numpy as np
 
 from adcompiler.frontend.iterators import dict_of_mapping
 from adcompiler.frontend.replacements import replacement_of
-from adcompiler.frontend.state import Recipe
+from adcompiler.frontend.interface import Recipe
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star, arguments, unstar,
