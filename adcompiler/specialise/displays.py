@@ -6,7 +6,7 @@ import itertools
 import operator
 from collections.abc import Sequence
 
-from adcompiler.frontend.iterators import merged
+from adcompiler.prelude.dicts import merged
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Const, Origin, Star, unstar
 from adcompiler.specialise.calls.keyword_tables import keywords_of

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adcompiler.frontend.replacements import setdefault
+from adcompiler.prelude.dicts import setdefault
 from adcompiler.specialise.calls.libraries import is_library
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from adcompiler.errors import ADError, ArgnumsError, ArgumentsError
 from adcompiler.frontend.functions import lower
-from adcompiler.frontend.replacements import replacement_of
+from adcompiler.prelude.replacements import replacement_of
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (

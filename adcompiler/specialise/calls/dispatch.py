@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.frontend.iterators import dict_of_mapping
-from adcompiler.frontend.replacements import replacement_of
+from adcompiler.prelude.dicts import dict_of_mapping
+from adcompiler.prelude.replacements import replacement_of
 from adcompiler.frontend.interface import Recipe
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (

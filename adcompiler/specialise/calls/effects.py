@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.frontend.replacements import replacement_of
+from adcompiler.prelude.replacements import replacement_of
 from adcompiler.ir.nodes import Atom, Const, Origin
 from adcompiler.ops.facts import OF_ARRAY, OF_CONTAINER
 from adcompiler.ops.homes import home_module, root_module

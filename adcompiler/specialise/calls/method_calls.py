@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.frontend.replacements import replacement_of
+from adcompiler.prelude.replacements import replacement_of
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Star, Var
 from adcompiler.ir.operators import IN_PLACE

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from adcompiler.frontend.iterators import items_of_iterator
+from adcompiler.prelude.iterators import items_of_iterator
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Const, Origin, Var
 from adcompiler.ir.visit import definitions

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.frontend import along_arrays, iterators
-from adcompiler.frontend.replacements import mapped
+from adcompiler.prelude import along_arrays, iterators
+from adcompiler.prelude.iterators import mapped
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Region, Star, arguments
 from adcompiler.ir.regions import COLLECTED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from adcompiler.frontend import iterators
+from adcompiler.prelude import iterators
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Star
 from adcompiler.specialise.calls.binding import plain_call

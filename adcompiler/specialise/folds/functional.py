@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.frontend.replacements import checkpointed
+from adcompiler.prelude.replacements import checkpointed
 from adcompiler.frontend.rewriting.cached_functions import is_cache, keeps
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from adcompiler.frontend import iterators
+from adcompiler.prelude import dicts
 from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Star
 from adcompiler.specialise.folds.iterator import run
 from adcompiler.specialise.interface import Operations
@@ -17,7 +17,7 @@ def get_entry(
 ) -> Atom:
     """Write ``table.get(key, default)`` of a key that is not known when compiling."""
     default = args[1] if len(args) > 1 else NONE
-    return run(s, iterators.looked_up, [table, args[0], default], origin, name)
+    return run(s, dicts.looked_up, [table, args[0], default], origin, name)
 
 
 GETTERS = frozenset({operator.itemgetter, operator.attrgetter, operator.methodcaller})

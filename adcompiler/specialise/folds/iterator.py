@@ -1,4 +1,4 @@
-"""Folds of functions of iterables, written as the Python of ``frontend/iterators``.
+"""Folds of functions of iterables, written as the Python of ``prelude/iterators``.
 
 Only where a derivative may go through the items: iterators over texts and integers stay what they
 are.
@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.storage import READ_LATER
-from adcompiler.frontend import iterators
-from adcompiler.frontend.replacements import listed
+from adcompiler.prelude import iterators
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Star, unstar
 from adcompiler.ops.registry import hashable
@@ -113,7 +112,7 @@ def sequence(s: Operations, atom: Any, origin: Origin) -> Atom:
     if isinstance(type_, (t.List, t.Tuple, t.Array, t.Range, t.Text)):
         found: Atom = atom
         return found
-    return s.call(Const(listed), [atom], {}, origin, "items")
+    return s.call(Const(iterators.listed), [atom], {}, origin, "items")
 
 
 def flat_items(s: Operations, rhs: Attribute, origin: Origin) -> Atom:

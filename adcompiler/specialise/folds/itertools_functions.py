@@ -8,8 +8,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from adcompiler.frontend import iterators
-from adcompiler.frontend.replacements import reduced
+from adcompiler.prelude import iterators
+from adcompiler.prelude.iterators import reduced
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Closure, Const, Origin, Star, unstar
 from adcompiler.specialise.calls.binding import plain_call

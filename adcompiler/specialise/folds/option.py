@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.frontend import along_arrays
+from adcompiler.prelude import along_arrays
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Star
 from adcompiler.specialise.folds.iterator import is_none, options, run

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
-from adcompiler.frontend.iterators import (
-    dict_of_any, dict_of_pairs, merged, total_of_instances, total_of_lists, total_of_tuples,
-)
-from adcompiler.frontend.replacements import listed
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, unstar, Var
+from adcompiler.prelude.dicts import dict_of_any, dict_of_pairs, merged
+from adcompiler.prelude.iterators import (
+    listed, total_of_instances, total_of_lists, total_of_tuples,
+)
 from adcompiler.runtime import (
     check_count, dict_of, dict_values, own, same_length, unpack, without_keys, zeros_like,
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from adcompiler.analyses.storage import is_mutable
-from adcompiler.frontend.replacements import popped, popped_last, popped_or, setdefault, update
+from adcompiler.prelude.dicts import popped, popped_last, popped_or, setdefault, update
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Var
 from adcompiler.runtime import append, drop_last

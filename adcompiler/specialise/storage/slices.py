@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from adcompiler.analyses.storage import is_mutable
-from adcompiler.frontend.replacements import without_key
+from adcompiler.prelude.dicts import without_key
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Do, Origin, Slice, Var
 from adcompiler.runtime import check_position

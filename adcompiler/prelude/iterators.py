@@ -1,16 +1,17 @@
 """Functions of iterables as the Python code that is compiled where a derivative goes through them.
 
-They take sequences (lists, tuples, arrays, ranges, texts) and return lists, made at once.
+They take sequences (lists, tuples, arrays, ranges, texts) and return lists, made at once; so do
+``map`` and ``filter`` here.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from adcompiler.errors import ArgumentsError
-from adcompiler.runtime import append, dict_keys, is_mapping
+from adcompiler.runtime import append
 from adcompiler.runtime.adjoints.sequences import place_of_extreme, sort_order
 
 
@@ -257,33 +258,33 @@ def applied_to_rows(function: Callable[..., Any], rows: Any) -> list[Any]:
     return [function(*row) for row in rows]
 
 
-def looked_up(table: Any, key: Any, default: Any) -> Any:
-    """``table.get(key, default)``."""
-    if key in table:
-        return table[key]
-    return default
+def mapped(function: Callable[..., Any], items: Any, *more: Any) -> list[Any]:
+    """``map`` as a list."""
+    if more:
+        return [function(*row) for row in zip(items, *more)]  # noqa: B905 (as map does)
+    return [function(item) for item in items]
 
 
-def dict_of_pairs(pairs: Any) -> dict[Any, Any]:
-    """``dict(pairs)``."""
-    return {key: value for key, value in pairs}  # noqa: C416 (dict() is what this stands for)
+def filtered(function: Any, items: Iterable[Any]) -> list[Any]:
+    """``filter`` as a list."""
+    if function is None:
+        return [item for item in items if item]
+    return [item for item in items if function(item)]
 
 
-def dict_of_any(pairs: Any) -> dict[Any, Any]:
-    """``dict(pairs)`` of what may turn out to be a dict."""
-    if is_mapping(pairs):
-        return {key: pairs[key] for key in dict_keys(pairs)}
-    return {key: value for key, value in pairs}  # noqa: C416 (dict() is what this stands for)
+def reduced(function: Callable[[Any, Any], Any], items: Any, *initial: Any) -> Any:
+    """``functools.reduce``."""
+    if initial:
+        result = initial[0]
+        for item in items:
+            result = function(result, item)
+        return result
+    result = items[0]
+    for item in items[1:]:
+        result = function(result, item)
+    return result
 
 
-def dict_of_mapping(table: Any) -> dict[Any, Any]:
-    """``dict(table)`` of an instance with ``keys``."""
-    return {key: table[key] for key in table.keys()}  # noqa: SIM118 (as dict asks for them)
-
-
-def merged(first: dict[Any, Any], second: dict[Any, Any]) -> dict[Any, Any]:
-    """``{**first, **second}``."""
-    table = {key: value for key, value in first.items()}  # noqa: C416 (dict() is this)
-    for key, value in second.items():
-        table[key] = value
-    return table
+def listed(items: Iterable[Any]) -> list[Any]:
+    """``list`` of what a loop would run over."""
+    return [item for item in items]  # noqa: C416 (list() is what this stands for)
