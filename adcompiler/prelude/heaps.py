@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsDunderLT
+
+    Ordered = TypeVar("Ordered", bound=SupportsDunderLT[Any])
 
 
-def move_up(heap: list[Any], start: int, position: int) -> None:
+def move_up(heap: list[Ordered], start: int, position: int) -> None:
     """Let the item at ``position`` of a heap rise to its place, not above ``start``."""
     item = heap[position]
     while position > start and item < heap[(position - 1) >> 1]:
@@ -14,7 +19,7 @@ def move_up(heap: list[Any], start: int, position: int) -> None:
     heap[position] = item
 
 
-def move_down(heap: list[Any], position: int) -> None:
+def move_down(heap: list[Ordered], position: int) -> None:
     """Let the smaller child of each node rise from ``position`` on, then the item itself."""
     start, end = position, len(heap)
     item = heap[position]
@@ -29,19 +34,19 @@ def move_down(heap: list[Any], position: int) -> None:
     move_up(heap, start, position)
 
 
-def heapify(heap: list[Any]) -> None:
+def heapify(heap: list[Ordered]) -> None:
     """``heapq.heapify``."""
     for position in range(len(heap) // 2 - 1, -1, -1):
         move_down(heap, position)
 
 
-def heappush(heap: list[Any], item: Any) -> None:
+def heappush(heap: list[Ordered], item: Ordered) -> None:
     """``heapq.heappush``."""
     heap.append(item)
     move_up(heap, 0, len(heap) - 1)
 
 
-def heappop(heap: list[Any]) -> Any:
+def heappop(heap: list[Ordered]) -> Ordered:
     """``heapq.heappop``."""
     item = heap.pop()
     if len(heap) > 0:
@@ -52,7 +57,7 @@ def heappop(heap: list[Any]) -> Any:
     return item
 
 
-def heapreplace(heap: list[Any], item: Any) -> Any:
+def heapreplace(heap: list[Ordered], item: Ordered) -> Ordered:
     """``heapq.heapreplace``."""
     smallest = heap[0]
     heap[0] = item
@@ -60,7 +65,7 @@ def heapreplace(heap: list[Any], item: Any) -> Any:
     return smallest
 
 
-def heappushpop(heap: list[Any], item: Any) -> Any:
+def heappushpop(heap: list[Ordered], item: Ordered) -> Ordered:
     """``heapq.heappushpop``."""
     if len(heap) > 0 and heap[0] < item:
         smallest = heap[0]

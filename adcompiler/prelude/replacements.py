@@ -10,25 +10,27 @@ import bisect
 import functools
 import heapq
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.prelude import dicts, heaps, iterators
 from adcompiler.runtime.checkpoints import recomputed
 from adcompiler.runtime.substitutes import SUBSTITUTES
 
+T = TypeVar("T")
 
-def wraps(wrapped: Any, *names: Any, **more: Any) -> Any:
+
+def wraps(wrapped: object, *names: object, **more: object) -> Callable[[T], T]:
     """``functools.wraps``: names and docs are of no concern to a derivative."""
     return lambda wrapper: wrapper
 
 
-def update_wrapper(wrapper: Any, wrapped: Any, *names: Any, **more: Any) -> Any:
+def update_wrapper(wrapper: T, wrapped: object, *names: object, **more: object) -> T:
     """``functools.update_wrapper``."""
     return wrapper
 
 
-def checkpointed(function: Callable[..., Any]) -> Callable[..., Any]:
+def checkpointed(function: Callable[..., T]) -> Callable[..., T]:
     """``adcompiler.checkpoint`` of a function alone."""
     return lambda *args, **kwargs: recomputed(function, *args, **kwargs)
 

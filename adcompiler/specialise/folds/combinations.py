@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 from adcompiler.prelude import iterators
 from adcompiler.ir import types as t
@@ -36,6 +37,10 @@ def fold_product(
     return rows
 
 
+GATHERED: dict[int, Callable[..., object]] = {2: iterators.pairs_of, 3: iterators.triples_of}
+"""What takes the items at places of a known number in each row."""
+
+
 def _combinations(function: type) -> Fold:
     def fold(
         s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
@@ -51,7 +56,7 @@ def _combinations(function: type) -> Fold:
         chosen = [count] if is_none(size) else [count, size]
         positions = s.let(plain_call(Const(function), chosen, {}), t.UNKNOWN, "rows", origin)
         known = size.value if isinstance(size, Const) else 0
-        gather = {2: iterators.pairs_of, 3: iterators.triples_of}.get(known or 0, iterators.rows_of)
+        gather = GATHERED.get(known or 0, iterators.rows_of)
         return run(s, gather, [items, positions], origin, name)
 
     return fold

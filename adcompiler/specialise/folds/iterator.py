@@ -130,7 +130,7 @@ def is_flat(unit: Unit, atom: Atom) -> bool:
 def run(
     s: Operations, function: Callable[..., Any], args: list[Atom], origin: Origin, name: str
 ) -> Atom:
-    """Write a call of a function of ``frontend/iterators``."""
+    """Write a call of a function of the prelude."""
     return s.call(Const(function), args, {}, origin, name)
 
 
