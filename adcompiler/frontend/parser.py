@@ -33,7 +33,7 @@ from adcompiler.frontend.rewriting.own_targets import rename_targets
 from adcompiler.frontend.state import Names
 from adcompiler.frontend.statements import Statements
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Block, Call, Closure, Const, Function, If, Param, Var,
+    NONE, UNDEF, Atom, Block, Call, Closure, Const, Function, Param, Var,
 )
 from adcompiler.runtime import generated
 
@@ -123,12 +123,7 @@ class FunctionParser:
         if end.value is UNDEF:
             return self.out.with_states(NONE)
         fell = self.out.let(Call(Const(operator.eq), (end.code, Const(NORMAL))), "fell_through")
-        result = Var("value", True)
-        statements, _, none = self.out.region(lambda: self.out.with_states(NONE))
-        self.out.statements.append(If(
-            fell, Block(statements, (none,)), Block((), (end.value,)), (result,), self.out.origin
-        ))
-        return result
+        return self.out.choose(fell, lambda: self.out.with_states(NONE), lambda: end.value)
 
     def parameters(self, args: gast.arguments) -> tuple[Param, ...]:
         positional = [*args.posonlyargs, *args.args]

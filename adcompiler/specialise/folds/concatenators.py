@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.prelude.grids import dense_grid, evenly_spaced, stepped
+from adcompiler.prelude.along_arrays import dense_grid, evenly_spaced, stepped
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Slice, Star, unstar
 from adcompiler.specialise.folds.table import Kwargs, folds

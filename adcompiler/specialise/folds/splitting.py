@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.prelude.grids import equal_length, length_up_to
+from adcompiler.prelude.along_arrays import equal_length, length_up_to
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Slice, Star
 from adcompiler.runtime.adjoints.shaping import diagonal_view
