@@ -24,6 +24,7 @@ from adcompiler.ir.nodes import (
     NONE, Atom, Call, Closure, Const, Do, Format, Function, Origin, Pack, Param, Raise, Star, Var,
     unstar,
 )
+from adcompiler.ir.operators import BY_SIGN
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.problems import name_of, rule_error
@@ -219,7 +220,7 @@ def scaled(s: Specialiser, dy: Atom, partial: Atom, origin: Origin) -> Atom:
             return dy
         if partial.value == -1:
             return s.call(Const(operator.neg), [dy], {}, origin, "negative")
-    return s.call(Const(operator.mul), [dy, partial], {}, origin, "product")
+    return s.call(Const(BY_SIGN["*"]), [dy, partial], {}, origin, "product")
 
 
 def apply_definition(

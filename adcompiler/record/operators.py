@@ -19,7 +19,8 @@ from adcompiler.record.single import recorded
 from adcompiler.record.slopes import BINARY, UNARY, inverse
 from adcompiler.record.tape import NUMBERS, RECORDING, Numeric, Operator, refused
 
-ADD, SUB, MUL, TRUEDIV = operator.add, operator.sub, operator.mul, operator.truediv
+ADD, SUB, MUL, TRUEDIV, POW = (
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.pow)
 REAL = frozenset({float, int, bool, np.float64})
 """Classes of real numbers whose arithmetic is that of Python's, or of NumPy's numbers."""
 SIMPLE = REAL | {np.ndarray}
@@ -88,13 +89,13 @@ def pow(a: Any, b: Any) -> Any:
         if i is None and j is None:
             return r
         if type(r) in (float, np.float64):
-            of_base, of_exponent = BINARY[operator.pow]
+            of_base, of_exponent = BINARY[POW]
             di = of_base(a, b, r) if i is not None else 0.0
             dj = of_exponent(a, b, r) if j is not None else 0.0
             tape.ids[id(r)] = len(tape.entries)
-            tape.entries.append((r, i, di, j, dj, (operator.pow, a, b)))
+            tape.entries.append((r, i, di, j, dj, (POW, a, b)))
             return r
-    return binary(operator.pow, a, b)
+    return binary(POW, a, b)
 
 
 def neg(a: Any) -> Any:
@@ -120,14 +121,6 @@ def is_numeric(value: object) -> TypeGuard[Numeric]:
     return type(value) is np.ndarray or isinstance(value, NUMERIC)
 
 
-SPELLED = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "truediv", "floordiv": "floordiv",
-    "mod": "mod", "pow": "pow", "matmul": "matmul", "and_": "and", "or_": "or", "xor": "xor",
-    "lshift": "lshift", "rshift": "rshift",
-}
-"""How methods spell operators."""
-
-
 def binary(op: Operator, a: Any, b: Any) -> Any:
     """Return ``op(a, b)`` for operands of any class."""
     if type(a) in SIMPLE and type(b) in SIMPLE:
@@ -146,7 +139,7 @@ def binary(op: Operator, a: Any, b: Any) -> Any:
         not defined_in_python(a, NUMERIC)
     ):
         return arithmetic(op, a, b)  # the left one knows the right one, as what it derives from
-    name = SPELLED[op.__name__]
+    name = op.__name__.rstrip("_")  # as methods spell it
     return reflected(op, f"__{name}__", f"__r{name}__", a, b)
 
 
@@ -196,16 +189,13 @@ def is_of_objects(value: object) -> TypeGuard[np.ndarray]:
     return isinstance(value, np.ndarray) and value.dtype.hasobject
 
 
-def elementwise_objects(op: Callable[..., Any], *args: Any) -> Any:
+def elementwise_objects(op: Operator, *args: Any) -> Any:
     """Return a function of arrays of objects, computed element by element."""
-    table: dict[Any, Any] = {
-        operator.add: add, operator.sub: sub, operator.mul: mul, operator.truediv: truediv,
-        operator.pow: pow, operator.neg: neg}
-    own = table.get(op)
-    if own is None:
+    if op not in (ADD, SUB, MUL, TRUEDIV, POW, operator.neg):
         raise refused(
             "an operation on an array of objects, of which one carries a derivative",
             "use an array of floats", "recording")
+    own = HOOKS[op.__name__]
     given = np.broadcast(*(np.asarray(arg, object) for arg in args))
     out = np.empty(given.shape, object)
     for place, items in zip(np.ndindex(given.shape), given, strict=True):

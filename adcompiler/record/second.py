@@ -18,6 +18,7 @@ from adcompiler.ops.homes import display_name
 from adcompiler.record.entries import (
     Elementwise, Gather, Gathered, Linear, Made, Product, Write, conjugate, mapped, pairs,
 )
+from adcompiler.record.operators import ADD, MUL, POW, SUB, TRUEDIV
 from adcompiler.record.shadows import Entry, Sweep, Tangents
 from adcompiler.record.single import Single, form_of, plainly, tangents_in
 from adcompiler.record.slopes import LOG2, LOG10
@@ -121,13 +122,13 @@ def curvatures(
     op: Operation, r: float, di: float, dj: float, ti: float, tj: float
 ) -> tuple[float, float]:
     """Return the tangents of the slopes of an operation of real numbers."""
-    if op is operator.mul:
+    if op is MUL:
         return tj, ti
-    if op is operator.truediv:
+    if op is TRUEDIV:
         return -di * di * tj, -di * di * ti - 2.0 * dj * di * tj
     if not isinstance(op, tuple):
         return 0.0, 0.0
-    if op[0] is operator.pow:
+    if op[0] is POW:
         _, base, exponent = op
         return of_power(base, exponent, r, di, ti, tj)
     function, a = op
@@ -164,7 +165,7 @@ def of_elementwise(sweep: DualSweep, entry: Elementwise, slot: int) -> None:
     pushed_again(sweep, entry.function, entry.args, {}, *found)
 
 
-LINEAR: set[Any] = {complex, operator.add, operator.sub, np.add, np.subtract, operator.neg,
+LINEAR: set[Any] = {complex, ADD, SUB, np.add, np.subtract, operator.neg,
                     np.negative}
 """Functions whose slopes are constant."""
 

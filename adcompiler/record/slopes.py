@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.record.protocols import UFUNCS
 from adcompiler.record.tape import Numeric
 
 Slope = Callable[..., Any]
@@ -67,22 +68,15 @@ def by_exponent(a: Numeric, b: Numeric, r: Numeric) -> Any:
 
 
 BINARY: dict[Any, tuple[Slope, Slope]] = {
-    operator.add: (one, one),
-    operator.sub: (one, minus_one),
-    operator.mul: (lambda a, b, r: b, lambda a, b, r: a),
-    operator.truediv: (lambda a, b, r: inverse(b), lambda a, b, r: -r * inverse(b)),
-    operator.pow: (by_base, by_exponent),
+    np.add: (one, one),
+    np.subtract: (one, minus_one),
+    np.multiply: (lambda a, b, r: b, lambda a, b, r: a),
+    np.divide: (lambda a, b, r: inverse(b), lambda a, b, r: -r * inverse(b)),
+    np.power: (by_base, by_exponent),
 }
 """Slopes of operators, for real and complex numbers and arrays of these."""
 
-BINARY |= {
-    np.add: BINARY[operator.add], np.subtract: BINARY[operator.sub],
-    np.multiply: BINARY[operator.mul], np.divide: BINARY[operator.truediv],
-    np.power: BINARY[operator.pow],
-}
-
 UNARY: dict[Any, Slope] = {
-    operator.neg: lambda a, r: -1.0, operator.pos: lambda a, r: 1.0,
     np.negative: lambda a, r: -1.0, np.positive: lambda a, r: 1.0,
     np.exp: lambda a, r: r, np.expm1: lambda a, r: r + 1.0,
     np.log: lambda a, r: 1.0 / a, np.log1p: lambda a, r: 1.0 / (1.0 + a),
@@ -94,6 +88,9 @@ UNARY: dict[Any, Slope] = {
     np.reciprocal: lambda a, r: -r * r,
 }
 """Slopes of functions, for real and complex numbers and arrays of these."""
+
+BINARY |= {getattr(operator, op): BINARY[f] for op, f in UFUNCS.items() if f in BINARY}
+UNARY |= {getattr(operator, op): UNARY[f] for op, f in UFUNCS.items() if f in UNARY}
 
 
 def quiet(slope: Callable[[float, float], float]) -> Callable[[float, float], float]:

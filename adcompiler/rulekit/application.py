@@ -37,9 +37,9 @@ def apply_rrule(
         carry no derivative, the pullback gives None for all.
 
     Example:
-        >>> import operator
+        >>> import numpy as np
         >>> from adcompiler import apply_rrule
-        >>> y, pullback = apply_rrule(operator.mul, 2.0, 5.0)
+        >>> y, pullback = apply_rrule(np.multiply, 2.0, 5.0)
         >>> y, pullback(1.0)
         (10.0, (5.0, 2.0))
     """
@@ -70,9 +70,9 @@ def apply_frule(
         element by element, of real arguments of one shape.
 
     Example:
-        >>> import operator
+        >>> import numpy as np
         >>> from adcompiler import apply_frule
-        >>> apply_frule(operator.mul, (2.0, 5.0), (1.0, None))
+        >>> apply_frule(np.multiply, (2.0, 5.0), (1.0, None))
         (10.0, 5.0)
     """
     rule = REGISTRY.find(function, tuple(map(type, primals)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import linecache
-import operator
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.errors import Finding, RuleError
+from adcompiler.ir.operators import BINARY, UNARY
 from adcompiler.ops.domains import Domain, as_domain
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
@@ -25,12 +25,8 @@ from adcompiler.support.signatures import signature as signature_of
 
 Partial = Callable[..., Any] | int | float | complex | str | None
 
-BINARY: dict[type[ast.operator], Any] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.Div: operator.truediv, ast.Pow: operator.pow, ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod, ast.MatMult: operator.matmul,
-}
-UNARY: dict[type[ast.unaryop], Any] = {ast.USub: operator.neg, ast.UAdd: operator.pos}
+OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    one.node: one.function for one in (*BINARY, *UNARY)}
 RESULT = "result"
 
 
@@ -149,9 +145,9 @@ def parsed_call(text: str, namespace: Namespace) -> tuple[Any, tuple[str, ...]]:
     arguments: Sequence[ast.expr]
     match node:
         case ast.BinOp(left, op, right):
-            function, arguments = BINARY.get(type(op)), (left, right)
+            function, arguments = OPERATORS.get(type(op)), (left, right)
         case ast.UnaryOp(op, operand):
-            function, arguments = UNARY.get(type(op)), (operand,)
+            function, arguments = OPERATORS.get(type(op)), (operand,)
         case ast.Call(func, args, []):
             function, arguments = namespace.value(ast.unparse(func)), args
         case _:
