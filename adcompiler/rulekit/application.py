@@ -53,7 +53,8 @@ def apply_rrule(
 
 
 def apply_frule(
-    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], **kwargs: Any
+    function: Callable[..., Any], primals: Sequence[object], tangents: Sequence[object],
+    **kwargs: Any,
 ) -> tuple[Any, Any] | None:
     """Return ``function(*primals, **kwargs)`` and its tangent, by the rule registered for it.
 
@@ -108,7 +109,8 @@ def has_forward(rule: Rule) -> bool:
 
 
 def _by_pullback(
-    rule: Rule, primals: tuple[Any, ...], tangents: Sequence[Any], kwargs: Mapping[str, Any]
+    rule: Rule, primals: tuple[object, ...], tangents: Sequence[object],
+    kwargs: Mapping[str, object],
 ) -> tuple[Any, Any] | None:
     """Return value and tangent of an elementwise function: cotangents of ones are the partials.
 
@@ -127,7 +129,7 @@ def _by_pullback(
     ])
 
 
-def _along(i: int, x: Any, tangents: Sequence[Any], group: tuple[int, ...]) -> Any:
+def _along(i: int, x: Any, tangents: Sequence[object], group: tuple[int, ...]) -> Any:
     """Return what stands in place of an argument where a function is applied to tangents."""
     if i not in group:
         return x
@@ -180,7 +182,7 @@ def cotangents(rule: Rule, returned: Any, names: Sequence[str]) -> Pulled:
 
 
 def _by_argument(
-    rule: Rule, pullback: Callable[[Any], Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    rule: Rule, pullback: Callable[..., Any], args: tuple[object, ...], kwargs: Mapping[str, object]
 ) -> Callable[[Any], Pulled]:
     """Return a pullback that gives one cotangent for each positional argument."""
     if rule.definition is None:
@@ -214,7 +216,7 @@ def _place(
     return position if kind is not inspect.Parameter.KEYWORD_ONLY and position < count else None
 
 
-def _partial(partial: Any, args: tuple[Any, ...], y: Any) -> Any:
+def _partial(partial: Any, args: tuple[object, ...], y: Any) -> Any:
     if not callable(partial):
         return partial
     wanted = len(signature_of(partial).parameters)

@@ -37,7 +37,9 @@ def numbers(x: Any) -> Iterator[Any]:
         yield x
 
 
-def inner(a: Any, b: Any, map_product: Any = None, *, minus: Any = None) -> float:
+def inner(
+    a: Any, b: Any, map_product: Callable[..., Any] | None = None, *, minus: Any = None
+) -> float:
     """Return ``sum(real(conj(a) * (b - minus)))`` over the numbers of two like structures.
 
     ``None`` and what is not differentiable in ``b`` count as zero; ``map_product`` is applied to

@@ -22,7 +22,7 @@ def rrule(
     *functions: Any,
     wrt: Sequence[str] | None = None,
     templates: Sequence[str] = (),
-    types: Sequence[Any] | None = None,
+    types: Sequence[object] | None = None,
     linear: Sequence[int] = (),
     bilinear: Sequence[int] = (),
     domain: Domain | Any = None,
@@ -108,7 +108,7 @@ def differentiable(
 
 
 def frule(
-    *functions: Any, types: Sequence[Any] | None = None, domain: Domain | Any = None,
+    *functions: Any, types: Sequence[object] | None = None, domain: Domain | Any = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as the forward rule of each of ``functions``.
 
@@ -150,7 +150,7 @@ def frule(
 
 
 def check_names(
-    definition: Callable[..., Any], functions: Sequence[Any], names: Sequence[str]
+    definition: Callable[..., Any], functions: Sequence[Callable[..., Any]], names: Sequence[str]
 ) -> None:
     """Raise RuleError for a name that is not a parameter of a rule."""
     parameters = parameter_names(definition)
@@ -364,7 +364,7 @@ def non_differentiable(*functions: Any, pure: bool = True, **known: Any) -> None
         REGISTRY.add_inactive(Inactive(function, pure))
 
 
-def opt_out(function: Callable[..., Any], types: Sequence[Any] | None = None) -> None:
+def opt_out(function: Callable[..., Any], types: Sequence[object] | None = None) -> None:
     """Declare that ``function`` has no rule for arguments of these classes: its source is read.
 
     Earlier rules keep covering other arguments, later registrations win. Hooks do not see

@@ -15,7 +15,9 @@ __all__ = [
 ]
 
 
-def function_of(f: Callable[..., Any], variables: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+def function_of(
+    f: Callable[..., Any], variables: tuple[object, ...], args: tuple[object, ...]
+) -> Any:
     """Return ``f`` compiled for arguments of the types of ``variables``, then ``args``.
 
     The result takes values for ``variables`` and runs when the code runs, so it can be given to
@@ -25,8 +27,8 @@ def function_of(f: Callable[..., Any], variables: tuple[Any, ...], args: tuple[A
 
 
 def implied(
-    pull: Callable[..., Any], f: Callable[..., Any], variables: tuple[Any, ...],
-    args: tuple[Any, ...], value: Any, operands: tuple[Any, ...] = (),
+    pull: Callable[..., Any], f: Callable[..., Any], variables: tuple[object, ...],
+    args: tuple[object, ...], value: Any, operands: tuple[object, ...] = (),
     active: tuple[bool, ...] = (), followed: Callable[..., Any] | None = None,
     most: int | None = None,
 ) -> Any:

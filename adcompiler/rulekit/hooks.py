@@ -76,7 +76,7 @@ _hooks: dict[str, list[_Registered]] = {}
 _lock = threading.RLock()
 
 
-def on_new_rule(hook: Hook, kind: Any = rrule) -> list[Any]:
+def on_new_rule(hook: Hook, kind: Callable[..., Any] | str = rrule) -> list[Any]:
     """Call ``hook(signature)`` for every rule there is, and for those to come.
 
     Later rules are shown when a package of rules has been loaded, and by ``refresh_rules()``; a
@@ -110,7 +110,7 @@ def on_new_rule(hook: Hook, kind: Any = rrule) -> list[Any]:
         return list(registered.results)
 
 
-def refresh_rules(kind: Any = None) -> None:
+def refresh_rules(kind: Callable[..., Any] | str | None = None) -> None:
     """Show the hooks the rules that were registered or changed since the last time.
 
     Call it after registering rules in a session or in the file that adds the hook.
@@ -135,7 +135,7 @@ def refresh_rules(kind: Any = None) -> None:
             _show_new(registered)
 
 
-def clear_new_rule_hooks(kind: Any = None) -> None:
+def clear_new_rule_hooks(kind: Callable[..., Any] | str | None = None) -> None:
     """Forget all hooks; what they have set up stays.
 
     Parameters:
@@ -150,7 +150,7 @@ def clear_new_rule_hooks(kind: Any = None) -> None:
             _hooks.pop(name, None)
 
 
-def kind_of(kind: Any) -> str:
+def kind_of(kind: Callable[..., Any] | str) -> str:
     """Return the name of a kind of rules; ValueError for what is none."""
     name = kind if isinstance(kind, str) else getattr(kind, "__name__", "")
     try:
@@ -186,7 +186,7 @@ def class_of(annotation: Any) -> type:
     return found if isinstance(found, type) and found not in ANYTHING else object
 
 
-def _of(kind: Any) -> list[_Registered]:
+def _of(kind: Callable[..., Any] | str | None) -> list[_Registered]:
     names = list(_hooks) if kind is None else [kind_of(kind)]
     return [registered for name in names for registered in list(_hooks.get(name, ()))]
 

@@ -92,7 +92,9 @@ def pullback_at(
     return register
 
 
-def with_memory(function: Callable[..., Any], augmented: Any, pullback: Any) -> Any:
+def with_memory(
+    function: Callable[..., Any], augmented: Callable[..., Any], pullback: Callable[..., Any]
+) -> Any:
     """Return the definition of a rule from an augmented primal and a pullback of its memory."""
     count = len(signature_of(pullback).parameters)
     found = parameters_of(signature_of(augmented).parameters.values())
@@ -121,7 +123,7 @@ def with_memory(function: Callable[..., Any], augmented: Any, pullback: Any) -> 
     return function_from(text, f"{name}_rule", parts)
 
 
-def inputs_and_outputs(function: Callable[..., Any], pullback: Any) -> Any:
+def inputs_and_outputs(function: Callable[..., Any], pullback: Callable[..., Any]) -> Any:
     """Return the definition of a rule whose pullback reads the arguments and the result."""
     given = list(signature_of(pullback).parameters.values())
     if len(given) < 3:

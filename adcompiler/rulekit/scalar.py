@@ -36,7 +36,7 @@ def scalar_rule(
     setup: Callable[..., Any] | str | None = None,
     domain: Domain | Any = None,
     kink: str = "",
-    types: Sequence[Any] | None = None,
+    types: Sequence[object] | None = None,
 ) -> None:
     """Register an elementwise function by its partial derivatives, one per argument.
 
@@ -309,7 +309,7 @@ def with_outputs(
     return function_from(text, f"{name}_rule", parts)
 
 
-def takes_result(partial: Any, count: int) -> bool:
+def takes_result(partial: Callable[..., Any], count: int) -> bool:
     """Say whether a partial takes the result after ``count`` arguments."""
     try:
         return len(signature_of(partial).parameters) > count

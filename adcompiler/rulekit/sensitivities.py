@@ -61,8 +61,8 @@ class Intercepted:
 
 
 def intercept(
-    function: Callable[..., Any], types: Sequence[Any] | None = None,
-    is_node: Sequence[bool] | None = None, kwargs: Mapping[str, Any] | None = None
+    function: Callable[..., Any], types: Sequence[object] | None = None,
+    is_node: Sequence[bool] | None = None, kwargs: Mapping[str, object] | None = None
 ) -> Intercepted:
     """Make ``function`` a unit whose derivatives are its sensitivities; its source is not read.
 
@@ -210,7 +210,7 @@ def rule_of(function: Callable[..., Any]) -> Rule | None:
     return None
 
 
-def parts_of(function: Any) -> Sensitivities:
+def parts_of(function: Callable[..., Any]) -> Sensitivities:
     """Return the parts declared for ``function`` so far."""
     rule = rule_of(function)
     return Sensitivities(function) if rule is None else rule.parts
@@ -228,7 +228,7 @@ def register(parts: Sensitivities) -> Rule:
 
 
 def check_arity(
-    parts: Sensitivities, definition: Any, arg: int, before: int
+    parts: Sensitivities, definition: Callable[..., Any], arg: int, before: int
 ) -> Sensitivities:
     """Return the parts; RuleError if a sensitivity takes too few arguments for the function."""
     given = signature_of(definition).parameters.values()

@@ -160,7 +160,7 @@ def _check_template(
 
 
 def _check_precision(
-    rule: Rule, call: Call, rng: np.random.Generator, y_bar: Any, x_bars: tuple[Any, ...]
+    rule: Rule, call: Call, rng: np.random.Generator, y_bar: Any, x_bars: tuple[object, ...]
 ) -> None:
     _, _, singles = _check_once(rule, call, rng, y_bar)
     case = _Case(rule, call)
@@ -184,7 +184,9 @@ def _primal_tolerance(rule: Rule, expected: Any) -> float:
     return PRIMAL_TOLERANCE if rule.primal_note else 0.0
 
 
-def _value(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def _value(
+    function: Callable[..., Any], args: Sequence[object], kwargs: Mapping[str, object]
+) -> Any:
     """Call a function, or read the attribute that a descriptor such as ``ndarray.T`` stands for."""
     return function(*args, **kwargs) if callable(function) else function.__get__(args[0])
 
@@ -388,7 +390,7 @@ def _move(x: Any, direction: Any, step: float) -> Any:
     return map_leaves(move, x, direction)
 
 
-def _cast(call: Call, dtypes: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _cast(call: Call, dtypes: dict[str, type]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the arguments with arrays and NumPy scalars of the given kinds in other dtypes."""
 
     def cast(leaf: Any) -> Any:
