@@ -37,11 +37,11 @@ def apply_rrule(
         carry no derivative, the pullback gives None for all.
 
     Example:
-        >>> import numpy as np
+        >>> import math
         >>> from adcompiler import apply_rrule
-        >>> y, pullback = apply_rrule(np.multiply, 2.0, 5.0)
+        >>> y, pullback = apply_rrule(math.hypot, 3.0, 4.0)
         >>> y, pullback(1.0)
-        (10.0, (5.0, 2.0))
+        (5.0, (0.6, 0.8))
     """
     rule = REGISTRY.find(function, tuple(map(type, args)))
     if rule is not None and rule.reverses:
@@ -71,10 +71,10 @@ def apply_frule(
         element by element, of real arguments of one shape.
 
     Example:
-        >>> import numpy as np
+        >>> import math
         >>> from adcompiler import apply_frule
-        >>> apply_frule(np.multiply, (2.0, 5.0), (1.0, None))
-        (10.0, 5.0)
+        >>> apply_frule(math.sin, (0.0,), (2.0,))
+        (0.0, 2.0)
     """
     rule = REGISTRY.find(function, tuple(map(type, primals)))
     if rule is None:
