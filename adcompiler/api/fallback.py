@@ -11,7 +11,6 @@ from typing import Any
 
 from adcompiler.dispatch import Compiled, Specialisations
 from adcompiler.dispatch.explain import held_for
-from adcompiler.dispatch.options import Options
 from adcompiler.dispatch.targets import Target
 from adcompiler.errors import (
     ADError, LargeGradientWarning, LocatedError, RecordedWarning, TooLargeError, TooLongError,
@@ -21,6 +20,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entry import MODES
 from adcompiler.runtime import UnfitError
 from adcompiler.runtime.kept_bytes import free_bytes
+from adcompiler.typed.options import Options
 from adcompiler.typed.values import type_of
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -185,9 +185,9 @@ def loops_alone(request: Request, emitted: Emitted, options: DumpOptions) -> str
     A C file needs no adcompiler, and has a module beside it that calls it by ctypes, if it is known
     where it will be.
     """
-    mode = MODES[request.mode]
+    mode = request.mode
     try:
-        if not mode.has_loops or mode.halves or request.has_aux:
+        if not mode.has_loops or mode.halves or request.options.has_aux:
             raise Declined("there are no loops that stand alone for this mode, or with aux")
         if options.native == "llvm":
             return in_llvm(emitted.product, emitted.unit)
@@ -256,9 +256,11 @@ def requests_for(function: Any, options: DumpOptions) -> list[Request]:
     possible = dict.fromkeys((*known, *(a for types in known for a in assumptions(s, types))))
     return [
         Request(
-            s.target.function, types, s.wrt, wanted.mode, wanted.has_aux, s.single,
-            parameters=left_open(s.parameters, types), parts=s.parts, careful=True,
-            for_loops=bool(options.native),
+            s.target.function, types, s.wrt,
+            Options(
+                wanted.mode, wanted.argnums, wanted.has_aux, careful=True,
+                for_loops=bool(options.native)),
+            parameters=left_open(s.parameters, types), parts=s.parts,
         )
         for types in possible
     ]

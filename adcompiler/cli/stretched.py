@@ -10,7 +10,6 @@ import ast
 from dataclasses import replace
 
 from adcompiler.backends.python.printer.merge import functions_of, merge, renamed
-from adcompiler.compile.modes import MODES
 from adcompiler.compile.pipeline import Emitted, Request
 
 EXPECTS = "{}_of_equal_shapes"
@@ -26,7 +25,7 @@ def in_general(request: Request, emitted: Emitted) -> Request | None:
 
 def is_parted(request: Request) -> bool:
     """Say whether what is written is several functions, which hand on what the first one found."""
-    return bool(MODES[request.mode].halves)
+    return bool(request.mode.halves)
 
 
 def with_both(emitted: Emitted, general: Emitted) -> str:

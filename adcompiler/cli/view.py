@@ -98,4 +98,4 @@ def view_of_types(name: str, function: Callable[..., Any], options: argparse.Nam
     possible = requests_for(function, wanted)
     check_given_types(wanted, [possible[0]])
     request, emitted = run_possible(name, possible, "source")
-    return View(listed_emitted(emitted, request, f"{request.mode} of {name}"))
+    return View(listed_emitted(emitted, request, f"{request.mode.name} of {name}"))

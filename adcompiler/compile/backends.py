@@ -20,7 +20,6 @@ from adcompiler.support.structs import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from adcompiler.compile.pipeline import Request
     from adcompiler.ir.nodes import Atom, Function
     from adcompiler.ir.types import Type
     from adcompiler.products.product import Product
@@ -28,10 +27,11 @@ if TYPE_CHECKING:
 
 LONGEST = 400
 """The lines of a module with loops that LLVM compiles in about a second."""
-Write = Callable[[str, "Product", "Unit", "Request"], tuple[str, str]]
+Write = Callable[[str, "Product", "Unit"], tuple[str, str]]
 """Returns the text of a module with what a backend adds, and the name of what is to be called.
 
-It is given the text of the Python product, and raises Declined for what it has nothing for.
+It is given the text of the Python product, and raises Declined for what it has nothing for: what
+is asked is in the unit's settings.
 """
 
 
@@ -52,30 +52,31 @@ class Backend:
     state: Callable[[], str] = str
 
 
-def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tuple[str, str]:
+def write_loops(text: str, product: Product, unit: Unit) -> tuple[str, str]:
     """Write loops of machine numbers, and the function that calls them."""
     from adcompiler.backends.native.pairs import with_native_pair
     from adcompiler.backends.native.product import with_native
     from adcompiler.backends.native.seeds import with_native_seeds
 
-    mode = MODES[request.mode]
-    if not mode.has_loops or request.has_aux or request.batched:
+    options = unit.settings.options
+    mode = MODES[options.mode]
+    if not mode.has_loops or options.has_aux or options.batched:
         raise Declined("there are no loops for derivatives with aux, of many seeds or of this mode")
     if unit.layouts.read:
         raise Declined(
             "how arrays lie in memory decides what is computed, and loops have them in C order")
-    optional = BACKENDS[request.backend].optional
+    optional = BACKENDS[options.backend].optional
     if mode.halves:
-        found = with_native_pair(text, product, unit, request.each)
-    elif request.each:
-        found = with_native_seeds(text, product, unit, request.alone)
+        found = with_native_pair(text, product, unit, options.each)
+    elif options.each:
+        found = with_native_seeds(text, product, unit, options.alone)
     else:
         found = with_native(text, product, unit)
     if optional and (lines := found[0].count("\n")) > LONGEST:
         raise Declined(
             f"LLVM would take over a second for its {lines} lines, which it does only where native "
             "loops are asked for")
-    if optional and (mode.halves or request.each):
+    if optional and (mode.halves or options.each):
         found = found[0].replace("except refusals():", "except refusals(True):"), found[1]
     if not has_compiler() and not runs_plain():
         raise Declined(

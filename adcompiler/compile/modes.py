@@ -17,20 +17,11 @@ from adcompiler.support.structs import dataclass
 if TYPE_CHECKING:
     from adcompiler.products.product import Product
     from adcompiler.products.specialised import Typed
+    from adcompiler.typed.options import Options
     from adcompiler.typed.unit import Unit
 
 
-@dataclass(frozen=True)
-class Form:
-    """How a product is wanted: a lone result or a tuple, with aux or without, of many seeds."""
-
-    single: bool = True
-    has_aux: bool = False
-    batched: bool = False
-    constant: bool = False
-
-
-Build = Callable[["Unit", "Typed", Form], "Product"]
+Build = Callable[["Unit", "Typed", "Options"], "Product"]
 """Makes a product of a typed function."""
 
 
@@ -66,21 +57,21 @@ class Mode:
         return self.takes_aux or self.seeds == "cotangents"
 
 
-def build_gradient(unit: Unit, typed: Typed, form: Form) -> Product:
+def build_gradient(unit: Unit, typed: Typed, options: Options) -> Product:
     """Build the joint function without the value."""
     from adcompiler.products.joint import gradient
 
-    return gradient(unit, typed, False, form.has_aux, form.single)
+    return gradient(unit, typed, False, options.has_aux, options.single)
 
 
-def build_value_and_gradient(unit: Unit, typed: Typed, form: Form) -> Product:
+def build_value_and_gradient(unit: Unit, typed: Typed, options: Options) -> Product:
     """Build the joint function with the value."""
     from adcompiler.products.joint import gradient
 
-    return gradient(unit, typed, True, form.has_aux, form.single)
+    return gradient(unit, typed, True, options.has_aux, options.single)
 
 
-def build_primal(unit: Unit, typed: Typed, form: Form) -> Product:
+def build_primal(unit: Unit, typed: Typed, options: Options) -> Product:
     """Build the function itself."""
     from adcompiler.products.product import as_it_is
 
@@ -88,35 +79,35 @@ def build_primal(unit: Unit, typed: Typed, form: Form) -> Product:
     return as_it_is(unit, replace(typed, function=replace(typed.function, name=name)), "value")
 
 
-def build_pair(unit: Unit, typed: Typed, form: Form) -> Product:
+def build_pair(unit: Unit, typed: Typed, options: Options) -> Product:
     """Build the augmented primal and the pullback."""
     from adcompiler.products.pair import split
 
-    return split(unit, typed, form.single, form.batched)
+    return split(unit, typed, options.single, options.batched)
 
 
-def build_pushforward(unit: Unit, typed: Typed, form: Form) -> Product:
+def build_pushforward(unit: Unit, typed: Typed, options: Options) -> Product:
     """Build the pushforward."""
     from adcompiler.products.pushforward import pushforward
 
-    return pushforward(unit, typed, form.batched, form.constant)
+    return pushforward(unit, typed, options.batched, options.constant)
 
 
-def build_series(unit: Unit, typed: Typed, form: Form) -> Product:
+def build_series(unit: Unit, typed: Typed, options: Options) -> Product:
     """Build the function of Taylor coefficients."""
     from adcompiler.products.pushforward import pushforward
 
     return pushforward(unit, typed, batched=True, series=True)
 
 
-def build_linearization(unit: Unit, typed: Typed, form: Form) -> Product:
+def build_linearization(unit: Unit, typed: Typed, options: Options) -> Product:
     """Build the primal, and the derivative along tangents there."""
     from adcompiler.products.linearization import linearization
 
     return linearization(unit, typed)
 
 
-def build_examples(unit: Unit, typed: Typed, form: Form) -> Product:
+def build_examples(unit: Unit, typed: Typed, options: Options) -> Product:
     """Build the function of many examples."""
     from adcompiler.products.examples import of_examples
 
@@ -126,7 +117,7 @@ def build_examples(unit: Unit, typed: Typed, form: Form) -> Product:
 def applied_as(what: str, tangents: int = 0) -> Build:
     """Return what builds a function that calls an operator, with directions as last parameters."""
 
-    def build_applied(unit: Unit, typed: Typed, form: Form) -> Product:
+    def build_applied(unit: Unit, typed: Typed, options: Options) -> Product:
         from adcompiler.products.product import as_it_is
 
         return as_it_is(unit, typed, what, tangents)

@@ -19,8 +19,8 @@ from adcompiler.backends.python.module import module_tree
 from adcompiler.backends.python.outer_products import with_outer_products_together
 from adcompiler.backends.python.printer.source import emit_source
 from adcompiler.compile.applied import applied, types_of
-from adcompiler.compile.backends import BACKENDS, check_worth
-from adcompiler.compile.modes import MODES, Form
+from adcompiler.compile.backends import BACKENDS, Backend, check_worth
+from adcompiler.compile.modes import MODES, Mode
 from adcompiler.compile.nested import derive
 from adcompiler.compile.prepared import (
     raising_kept, with_aggregates_apart, with_lengths_in_front, with_rows_apart,
@@ -51,6 +51,7 @@ from adcompiler.specialise.calls.random_draws import drawing_again, draws
 from adcompiler.support.budget import Budget
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Place
+from adcompiler.typed.options import Options
 from adcompiler.typed.tables import Settings
 from adcompiler.typed.unit import Unit
 
@@ -69,63 +70,49 @@ STAGES = ("parse", "types", "reverse", "optimise", "source")
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be compiled: a function, the types of its arguments, and the product wanted.
+    """What is to be compiled: a function, the types of its arguments, and what is asked of it.
 
     ``wrt`` holds positions of arguments, ``parts`` the steps from each to the part that is wanted.
     ``same`` pairs positions of arguments with earlier ones that are the same object.
-    With ``strict_primal`` values are computed by the functions themselves even where a rule has
-    another way; with ``debug`` emitted code checks what rules return, with ``progress`` it counts
-    the iterations of its outermost loops.
-    If ``batched``, cotangents or tangents have a leading axis, one row for each seed; if they are
-    ``constant``, what they decide alone is computed by a function of its own. If derivatives are
-    wanted ``alone``, None may be returned in place of the value. With ``each`` the
-    backend's code takes many tangents, and computes for one after the other what Python's does.
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
-    ``backend`` names what runs it: see ``compile/backends.py``; with ``parallel`` in threads, where
-    that is proved to make no difference. With ``for_loops`` whoever asks writes loops of the result
-    himself, which is then what they are made of for any backend.
-    With ``by_entries`` sparse matrices are followed entry by entry; ``by_symmetry`` derivatives of
-    gradients along tangents. In ``masked`` code derivatives that are 0 stay 0 through infinite
-    slopes, in ``careful`` code where slopes may be such.
     ``budget`` is what compiling may cost.
     """
 
     function: Any
     types: tuple[t.Type, ...]
     wrt: tuple[int, ...]
-    mode: str = "grad"
-    has_aux: bool = False
-    single: bool = True
+    options: Options = Options("grad", 0)
     assume_equal_shapes: bool | tuple[tuple[int, int], ...] = True
     parameters: tuple[Parameter, ...] = ()
     parts: tuple[tuple[Any, ...], ...] = ()
     same: tuple[tuple[int, int], ...] = ()
-    batched: bool = False
-    constant: bool = False
-    alone: bool = False
-    strict_primal: bool = False
-    debug: bool = False
-    progress: bool = False
-    backend: str = "python"
-    each: bool = False
-    parallel: bool = False
-    for_loops: bool = False
-    by_entries: bool = False
-    by_symmetry: bool = False
-    masked: bool = False
-    careful: bool = False
     budget: Budget = field(default_factory=Budget.from_environment, compare=False)
+
+    @property
+    def mode(self) -> Mode:
+        """The mode that is asked for."""
+        return MODES[self.options.mode]
+
+    @property
+    def backend(self) -> Backend:
+        """The backend that is asked for."""
+        return BACKENDS[self.options.backend]
+
+    def asking(self, **changes: str | bool) -> Request:
+        """Return the request with other options."""
+        options: Any = changes
+        return replace(self, options=replace(self.options, **options))
 
     def unit(self, chosen: frozenset[Any] = frozenset()) -> Unit:
         """Return the empty tables of a compilation; ``chosen`` are those of ``Settings``."""
+        options, mode = self.options, self.mode
         unit = Unit(
             root=self.function, assume_equal_shapes=bool(self.assume_equal_shapes),
             settings=Settings(
-                self.strict_primal, self.debug, derive, chosen, self.budget,
-                self.for_loops or BACKENDS[self.backend].write is not None, self.parallel,
-                self.mode in ("forward", "linearize"), self.mode == "taylor", self.by_entries,
-                self.by_symmetry, self.masked, self.careful, bool(MODES[self.mode].halves),
-                self.mode == "primal" or bool(MODES[self.mode].operator), self.progress,
+                options, derive, chosen, self.budget,
+                reads_again=options.for_loops or self.backend.write is not None,
+                tangents=mode.name in ("forward", "linearize"), endless=mode.name == "taylor",
+                runs_later=bool(mode.halves), as_it_is=mode.name == "primal" or bool(mode.operator),
             ),
         )
         self.budget.relied.append(unit.relied)
@@ -192,7 +179,7 @@ class Emitted:
         """Whether derivatives may be nan for a slope that is infinite, and code may run again."""
         settings = self.unit.settings
         again = settings.runs_later or not self.acts
-        return self.unit.derivatives.steep and not settings.masked and again
+        return self.unit.derivatives.steep and not settings.options.masked and again
 
     @property
     def checks(self) -> set[str]:
@@ -233,8 +220,8 @@ def stages(request: Request) -> Iterator[Result]:
         except TooLongError:
             raise
         except (UnsupportedError, MissingRuleError) as error:
-            if unit is None or not unit.calls.sparse or request.by_entries:
-                if unit is None or not unit.derivatives.gradients or request.mode == "taylor" or (
+            if unit is None or not unit.calls.sparse or request.options.by_entries:
+                if unit is None or not unit.derivatives.gradients or unit.settings.endless or (
                     any(f.reason is Reason.HIGHER_ORDER for f in unit.findings)
                 ):
                     raise
@@ -243,7 +230,7 @@ def stages(request: Request) -> Iterator[Result]:
                     raise error from None
                 yield from again
                 return
-        yield from all_stages(replace(request, by_entries=True))
+        yield from all_stages(request.asking(by_entries=True))
 
 
 def by_symmetry(request: Request) -> list[Result] | None:
@@ -253,7 +240,7 @@ def by_symmetry(request: Request) -> list[Result] | None:
     """
     found: list[Result] = []
     with suppress(UnsupportedError, MissingRuleError):
-        found = list(all_stages(replace(request, by_symmetry=True)))
+        found = list(all_stages(request.asking(by_symmetry=True)))
     if not found or any(map(is_foreign, found[-1][1].relied.rules_used)):
         return None
     return found
@@ -295,7 +282,7 @@ def all_stages(request: Request) -> Iterator[Result]:
         with_outer_products_together(function, unit) for function in product.functions])
     tree, bound, lowerings = module_tree(written, unit, request.parameters)
     text = emit_source(tree)
-    mode = MODES[request.mode]
+    mode = request.mode
     is_joint = mode.is_reverse and not (mode.halves or mode.seeds or mode.operator)
     held = held_bytes(lowerings, unit) if is_joint else []
     unit.naming.bound = {name: value for name, (value, _) in bound.items()}
@@ -314,14 +301,14 @@ def with_backend(
     That is the name of what is called and what it is; nothing for Python alone; no name and the
     reason where the backend may leave a function to Python, and does.
     """
-    backend = BACKENDS[request.backend]
+    backend = request.backend
     if backend.write is None:
         return text, ()
     try:
         if backend.optional:
-            by_elements = request.each or bool(MODES[request.mode].halves)
+            by_elements = request.options.each or bool(request.mode.halves)
             check_worth(text, typed if by_elements else None, unit.type)
-        text, entry = backend.write(text, product, unit, request)
+        text, entry = backend.write(text, product, unit)
     except Declined as declined:
         origin = declined.origin
         if backend.optional:
@@ -360,11 +347,11 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
     copied: tuple[int, ...] = ()
     outside: tuple[Place, ...] = ()
     whole: tuple[Unit, Typed] | None = None
-    mode = MODES[request.mode]
+    mode = request.mode
     types, wrt, parts = request.types, request.wrt, request.parts
     if mode.operator:
         function = applied(
-            function, request.function, mode.operator, wrt, parts, request.single)
+            function, request.function, mode.operator, wrt, parts, request.options.single)
         types, wrt, parts = types_of(mode.operator, types, wrt), (), ()
     while True:
         if mode.operator:
@@ -393,17 +380,16 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
 
 def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     """Return the product that the mode names."""
-    mode = MODES[request.mode]
+    mode = request.mode
     if mode.returns_value or mode.takes_aux:
-        typed = raising_kept(unit, typed, mode.returns_value and not request.alone)
+        typed = raising_kept(unit, typed, mode.returns_value and not request.options.alone)
     typed = with_rows_apart(unit, with_lengths_in_front(unit, with_aggregates_apart(unit, typed)))
     typed = changed_everywhere(unit, typed, with_stand_ins)
     known = () if mode.has_effects else typed.params
     unit.derivatives.acts = any(it.var not in known for it in typed.written) or (
         has_effects(unit, Block(typed.statements)))
     unit.expect_of_one(typed.params, request.assume_equal_shapes)
-    form = Form(request.single, request.has_aux, request.batched, request.constant)
-    return mode.build(unit, typed, form)
+    return mode.build(unit, typed, request.options)
 
 
 def has_effects(unit: Unit, block: Block) -> bool:
@@ -436,12 +422,12 @@ def last_stage(request: Request) -> Emitted:
     backend are written from code of one seed; where it leaves a function to Python, that is the
     code for many.
     """
-    backend = BACKENDS[request.backend]
-    if not request.batched or backend.write is None or not MODES[request.mode].has_loops:
+    backend = request.backend
+    if not request.options.batched or backend.write is None or not request.mode.has_loops:
         return in_python(request)
     if not backend.optional:
         return of_one_seed(request)
-    found = in_python(replace(request, backend="python"))
+    found = in_python(request.asking(backend="python"))
     try:
         check_worth(found.text, found.typed, found.unit.type)
     except Declined as declined:
@@ -455,14 +441,14 @@ def in_python(request: Request) -> Emitted:
     try:
         return emitted_by(request)
     except NotBatchable:
-        if request.mode == "taylor":
+        if request.mode.name == "taylor":
             raise UnsupportedError([without_series(request)]) from None
-        found = emitted_by(replace(request, batched=False))
-        if MODES[request.mode].seeds == "tangents" and found.draws:
+        found = emitted_by(request.asking(batched=False))
+        if request.mode.seeds == "tangents" and found.draws:
             raise RunsAgainError([drawing_again(request.function)]) from None
         return replace(found, one_by_one=True)
     except NotSplittable:
-        return replace(emitted_by(replace(request, mode="forward")), recomputes=True)
+        return replace(emitted_by(request.asking(mode="forward")), recomputes=True)
 
 
 def emitted_by(request: Request) -> Emitted:
@@ -474,9 +460,9 @@ def emitted_by(request: Request) -> Emitted:
 
 def of_one_seed(request: Request) -> Emitted:
     """Return native code of one seed, with loops over all seeds in it if there may be such."""
-    one = replace(request, batched=False, constant=False)
+    one = request.asking(batched=False, constant=False)
     with suppress(UnsupportedError):
-        found = emitted_by(replace(one, each=True))
+        found = emitted_by(one.asking(each=True))
         if found.native[0]:
             return found
     return replace(emitted_by(one), one_by_one=True)

@@ -134,7 +134,7 @@ def is_whole(unit: Unit) -> bool:
     """
     if unit.settings.runs_later and unit.derivatives.around:
         return unit.derivatives.steep
-    return unit.settings.masked
+    return unit.settings.options.masked
 
 
 def is_careful(unit: Unit) -> bool:
@@ -143,8 +143,9 @@ def is_careful(unit: Unit) -> bool:
     So are those of code that must not run once more, of code that nobody tests, and of code that
     raises at what is not finite.
     """
-    settings = unit.settings
-    return settings.careful or settings.debug or (unit.derivatives.acts and not settings.runs_later)
+    options = unit.settings.options
+    return options.careful or options.debug or (
+        unit.derivatives.acts and not unit.settings.runs_later)
 
 
 def steep_variables(block: Block) -> set[Atom]:

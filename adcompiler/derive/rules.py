@@ -61,7 +61,7 @@ def apply_rule(
     apply = apply_partials if rule.definition is None else apply_definition
     applied = apply(s, rule, func, args, kwargs, name, temporary, origin, active)
     operands = [x for x in map(unstar, (*args, *kwargs.values())) if isinstance(x, Var)]
-    if s.unit.settings.debug:
+    if s.unit.settings.options.debug:
         place = Const(place_of(origin))
         s.out.append(Do(Call(Const(check_value), (applied.result, place, *operands)), origin))
         return checked(rule, applied, active, place)
@@ -263,7 +263,7 @@ def apply_definition(
     told = saying_where(definition, s.out[before:], origin)
     s.out[before:] = [at_origin(statement, origin) for statement in told]
     result, pullback = parts
-    if s.unit.settings.strict_primal and rule.primal_note:
+    if s.unit.settings.options.strict_primal and rule.primal_note:
         result = own_primal(s, rule, func, args, kwargs, name, origin) or result
     if isinstance(result, Var) and result.temporary:
         if not temporary:

@@ -12,9 +12,9 @@ from adcompiler.dispatch.calling import AtPoint
 from adcompiler.dispatch.compiled import Compiled
 from adcompiler.dispatch.entry import MAX_DIRECT, make_call
 from adcompiler.dispatch.finite import NotFinite
-from adcompiler.dispatch.options import Options
 from adcompiler.dispatch.specialisations import Specialisations
 from adcompiler.dispatch.targets import differentiated_by_default, holds_floats
+from adcompiler.typed.options import Options
 
 __all__ = [
     "MAX_DIRECT", "AtPoint", "Compiled", "NotFinite", "Options", "Specialisations", "as_real",

@@ -13,9 +13,9 @@ from adcompiler.compile.modes import MODES, Mode
 from adcompiler.dispatch.calling import at_point, at_point_along, at_point_with
 from adcompiler.dispatch.linear_maps import Half, Wanted, linearized, pulled_back, recomputing
 from adcompiler.dispatch.masking import PLACES, Masked, masked_half, run_masked
-from adcompiler.dispatch.options import Options
 from adcompiler.errors import NotCompiledError
 from adcompiler.support.structs import dataclass
+from adcompiler.typed.options import Options
 
 
 @dataclass

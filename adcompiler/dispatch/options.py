@@ -1,4 +1,4 @@
-"""What is asked of the compiler for one function: mode, arguments, backend."""
+"""Options that users give: whether there are such, and how they tell code apart in the cache."""
 
 from __future__ import annotations
 
@@ -7,50 +7,27 @@ import os
 from adcompiler.compile.backends import BACKENDS
 from adcompiler.compile.modes import MODES
 from adcompiler.errors import not_one_of
-from adcompiler.support.structs import dataclass
-
+from adcompiler.typed.options import Options
 
 FALLBACKS = ("record", "refuse")
 
 
-@dataclass(frozen=True)
-class Options:
-    """What is asked of the compiler for one function.
-
-    ``alone`` says that the value of a pushforward is not asked for: None may stand in its place.
-    In ``masked`` code derivatives that are 0 stay 0 through infinite slopes. ``fallback`` says what
-    is done where the compiler refuses the function for what a run resolves: ``"record"`` or
-    ``"refuse"``. With ``progress`` a terminal shows how far a call is.
-    """
-
-    mode: str
-    argnums: int | str | tuple[int | str, ...]
-    has_aux: bool = False
-    strict_primal: bool = False
-    batched: bool = False
-    constant: bool = False
-    backend: str = "python"
-    parallel: bool = False
-    debug: bool = False
-    alone: bool = False
-    masked: bool = False
-    fallback: str = "record"
-    progress: bool = False
-
-    def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise ValueError(not_one_of("mode", self.mode, MODES))
-        if self.has_aux and not MODES[self.mode].takes_aux:
-            takes = " and ".join(name for name, mode in MODES.items() if mode.takes_aux)
-            raise ValueError(f"has_aux is not for the mode {self.mode}, but for {takes}")
-        if self.backend not in BACKENDS:
-            raise ValueError(not_one_of("backend", self.backend, BACKENDS))
-        if self.parallel and BACKENDS[self.backend].write is None:
-            raise ValueError('parallel=True is for backend="native" or "auto"')
-        if self.fallback not in FALLBACKS:
-            raise ValueError(not_one_of("fallback", self.fallback, FALLBACKS))
-        if self.debug and self.backend == "native":
-            raise ValueError('debug=True is for backend="python" or "auto"')
+def check_options(options: Options) -> None:
+    """Raise ValueError for options that there are not, or not together."""
+    mode, backend = MODES.get(options.mode), BACKENDS.get(options.backend)
+    if mode is None:
+        raise ValueError(not_one_of("mode", options.mode, MODES))
+    if options.has_aux and not mode.takes_aux:
+        takes = " and ".join(name for name, mode in MODES.items() if mode.takes_aux)
+        raise ValueError(f"has_aux is not for the mode {options.mode}, but for {takes}")
+    if backend is None:
+        raise ValueError(not_one_of("backend", options.backend, BACKENDS))
+    if options.parallel and backend.write is None:
+        raise ValueError('parallel=True is for backend="native" or "auto"')
+    if options.fallback not in FALLBACKS:
+        raise ValueError(not_one_of("fallback", options.fallback, FALLBACKS))
+    if options.debug and options.backend == "native":
+        raise ValueError('debug=True is for backend="python" or "auto"')
 
 
 def debugging(options: Options) -> bool:

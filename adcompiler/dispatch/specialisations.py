@@ -29,7 +29,7 @@ from adcompiler.dispatch.keeping import (
 from adcompiler.dispatch.linear_maps import Pushforward
 from adcompiler.dispatch.masking import masked_form
 from adcompiler.dispatch.native_source import native_source
-from adcompiler.dispatch.options import Options, backend_key, debugging
+from adcompiler.dispatch.options import backend_key, check_options, debugging
 from adcompiler.dispatch.places import places_of
 from adcompiler.dispatch.targets import cell_contents, find_target
 from adcompiler.errors import (
@@ -45,6 +45,7 @@ from adcompiler.runtime.progress import showing
 from adcompiler.support.budget import deeply, is_deep, together
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.derivatives import is_derivative
+from adcompiler.typed.options import Options
 from adcompiler.typed.values import foreign_array, type_of, with_options
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class Specialisations:
     """
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
+        check_options(options)
         self.options = options
         self.function = function
         self.target = find_target(function)
@@ -100,7 +102,7 @@ class Specialisations:
         places = places_of(options.argnums, self.target, self.parameters)
         self.wrt = tuple(i for i, _ in places)
         self.parts = tuple(steps for _, steps in places)
-        self.single = not isinstance(options.argnums, (tuple, list))
+        self.single = options.single
         self.instead: Callable[[Any, tuple[Any, ...], ADError], Any] | None = None
 
     # -- finding -------------------------------------------------------------------------------
@@ -233,16 +235,11 @@ class Specialisations:
         """As ``compile``, on the stack at hand."""
         texts = [*map(type_text, types_), *map(type_text, self.captured_types())]
         store = Store(None if any(map(is_unknown, texts)) else default_directory())
-        request = (
-            self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
-            assumed, same, self.options.strict_primal, self.options.batched,
-            self.options.constant, self.options.alone, debugging(self.options),
-            *(("progress",) if self.options.progress else ()),
-            *(("masked",) if self.options.masked else ()),
-            *backend_key(self.options.backend, self.options.parallel),
-            *texts,
-        )
-        key = primary_key(self.target.function, request)
+        o = self.options
+        key = primary_key(self.target.function, (
+            o.mode, self.wrt, self.parts, o.has_aux, o.single, assumed, same, o.strict_primal,
+            o.batched, o.constant, o.alone, debugging(o), *(("progress",) if o.progress else ()),
+            *(("masked",) if o.masked else ()), *backend_key(o.backend, o.parallel), *texts))
         for entry in sorted(store.candidates(key), key=is_sealed, reverse=True):
             try:
                 loaded = self.load(entry, key, types_, assumed, same)
@@ -275,14 +272,9 @@ class Specialisations:
         from adcompiler.compile.pipeline import Request  # parses
 
         return Request(
-            self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
-            self.single, assumed, parts=self.parts, same=same, batched=self.options.batched,
-            constant=self.options.constant, alone=self.options.alone,
-            strict_primal=self.options.strict_primal,
-            debug=debugging(self.options), progress=self.options.progress,
-            backend=self.options.backend, parallel=self.options.parallel,
-            masked=self.options.masked,
-        )
+            self.target.function, types_, self.wrt,
+            replace(self.options, debug=debugging(self.options)), assumed, parts=self.parts,
+            same=same)
 
     def compile_anew(
         self, types_: tuple[t.Type, ...], store: Store, key: str, assumed: Assumed, same: Same

@@ -8,8 +8,8 @@ from typing import Any
 from adcompiler.ir import types as t
 from adcompiler.runtime.functionals import gradient_of, jacobian_of, pulled, pushed
 from adcompiler.support.structs import dataclass
-
-Argnums = int | str | tuple[int | str, ...]
+from adcompiler.typed.options import Argnums as Argnums
+from adcompiler.typed.options import Asked
 
 MAKERS: dict[Any, str] = {
     gradient_of: "grad", jacobian_of: "jacobian", pulled: "vjp", pushed: "forward",
@@ -52,15 +52,12 @@ ONLY_OUTSIDE: dict[Any, str] = {}
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A derivative that the code being compiled asks for: of which kind, in which arguments.
+class Wanted(Asked):
+    """A derivative that the code being compiled asks for.
 
     ``options`` are those that are not the default, by name.
     """
 
-    mode: str
-    argnums: Argnums
-    has_aux: bool = False
     options: tuple[tuple[str, Any], ...] = ()
 
     def option(self, name: str, default: Any = None) -> Any:
@@ -71,11 +68,6 @@ class Wanted:
     def name(self) -> str:
         """What types and messages call it."""
         return self.mode
-
-    @property
-    def several(self) -> tuple[int | str, ...]:
-        """The arguments, also where only one is asked for."""
-        return self.argnums if isinstance(self.argnums, tuple) else (self.argnums,)
 
 
 def maker_of(mode: str) -> Any:

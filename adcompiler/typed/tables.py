@@ -17,6 +17,7 @@ from adcompiler.ops.rules import Rule
 from adcompiler.support.budget import Budget
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
+from adcompiler.typed.options import Options
 
 Path = tuple[tuple[str, Any], ...]
 """How a value is reached from the function being compiled: steps such as ("free", "helper").
@@ -27,37 +28,26 @@ A path may instead start at an argument, or with ("live", object) at an object t
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked of a compilation before it begins.
+    """What is settled of a compilation before it begins: the ``options``, and what follows of them.
 
     ``derive`` compiles a derivative that the code asks for. At the places in ``chosen`` a variable
     that is one of two arrays is kept apart which, and a ``try`` is specialised in parts.
-    ``reads_again`` says that reading an element of an array costs less than keeping it;
-    with ``parallel`` a backend spreads independent loops over threads. With ``tangents``
-    derivatives of first order are those of what is computed, from the start on; where their orders
-    have no end, ``endless``. ``by_entries`` follows sparse matrices entry by entry. With
-    ``by_symmetry`` the derivative of a gradient is that along a tangent: a Hessian is symmetric. In
-    ``masked`` code derivatives that are 0 stay 0 through infinite slopes, in ``careful`` code where
-    slopes may be such. What ``runs_later`` than the forward pass has to read the same of that
-    whether it is masked or not. Code that is wanted ``as_it_is`` is not differentiated.
-    With ``progress`` code counts the iterations of its outermost loops.
+    ``reads_again`` says that reading an element of an array costs less than keeping it. With
+    ``tangents`` derivatives of first order are those of what is computed, from the start on; where
+    their orders have no end, ``endless``. What ``runs_later`` than the forward pass has to read the
+    same of that whether it is masked or not. Code that is wanted ``as_it_is`` is not
+    differentiated.
     """
 
-    strict_primal: bool = False
-    debug: bool = False
+    options: Options = Options("grad", 0)
     derive: Callable[..., Atom] | None = None
     chosen: frozenset[Any] = frozenset()
     budget: Budget = field(default_factory=Budget.from_environment)
     reads_again: bool = False
-    parallel: bool = False
     tangents: bool = False
     endless: bool = False
-    by_entries: bool = False
-    by_symmetry: bool = False
-    masked: bool = False
-    careful: bool = False
     runs_later: bool = False
     as_it_is: bool = False
-    progress: bool = False
 
 
 @dataclass(eq=False)

@@ -147,14 +147,14 @@ def listed_emitted(emitted: Emitted, request: Request, title: str) -> Listed:
     return Listed(
         title, lines, emitted.report, backend_of(emitted.report), arguments, files,
         blocks(files, [emitted.typed[0].origin, *callers, *places]),
-        notes(emitted.typed, emitted.unit, files), MODES[request.mode].is_reverse,
+        notes(emitted.typed, emitted.unit, files), request.mode.is_reverse,
         holders(emitted, request),
     )
 
 
 def holders(emitted: Emitted, request: Request) -> tuple[str, ...]:
     """Return the functions in which what is saved has its names."""
-    halves = bool(MODES[request.mode].halves)
+    halves = bool(request.mode.halves)
     return tuple(one.name for one in emitted.product.functions[: 2 if halves else 1])
 
 

@@ -14,6 +14,7 @@ from adcompiler.errors import UnsupportedError
 from adcompiler.ir import types as t
 from adcompiler.ir.atoms import Origin
 from adcompiler.runtime import StretchedError
+from adcompiler.typed.options import Options
 
 HERE = Origin("file.py", 1, 0, "x")
 VECTOR = t.Array("float64", 1)
@@ -101,7 +102,8 @@ def test_operands_that_do_not_fit_raise_as_in_python() -> None:
 
 def test_sums_are_along_the_axes_that_are_stretched() -> None:
     request = Request(
-        steps, (VECTOR, VECTOR, t.INT), (0, 1), single=False, assume_equal_shapes=((1, 0),))
+        steps, (VECTOR, VECTOR, t.INT), (0, 1), Options("grad", (0, 1)),
+        assume_equal_shapes=((1, 0),))
     text = compile_request(request).text
     assert "same_extent(w.shape[0], 1)" in text
     assert "w_bar += (product_bar * y).sum(axis=0, keepdims=True)" in text

@@ -15,6 +15,7 @@ from adcompiler import hessian, hvp, jacobian, source
 from adcompiler.cli import main
 from adcompiler.compile.modes import ALIASES, MODES, ROWS
 from adcompiler.dispatch import Options
+from adcompiler.dispatch.options import check_options
 
 SOURCE = '''
 import math
@@ -186,9 +187,9 @@ def test_a_mode_is_one_row() -> None:
     for mode in ROWS:
         assert mode.doc and (mode.seeds in ("", "cotangents", "tangents", "coefficients"))
         assert len(mode.halves) in (0, 2) and (mode.seeds or not mode.halves)
-        assert Options(mode.name, 0).mode == mode.name
+        check_options(Options(mode.name, 0))
     with pytest.raises(ValueError, match="mode 'sideways' is not one of grad, value_and_grad"):
-        Options("sideways", 0)
+        check_options(Options("sideways", 0))
 
 
 DECORATED = '''

@@ -49,9 +49,8 @@ class Compilation:
         derivative = EmittedDerivative(function, Options(mode, argnums, batched=batched))
         s = derivative.specialisations
         return Compilation(derivative, Request(
-            s.target.function, tuple(map(type_of, s.values(derivative.bound(*args)))), s.wrt, mode,
-            s.options.has_aux, s.single, equal_shapes, parts=s.parts, batched=batched,
-        ))
+            s.target.function, tuple(map(type_of, s.values(derivative.bound(*args)))), s.wrt,
+            s.options, equal_shapes, parts=s.parts))
 
     def called(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the values of all parameters for these arguments."""
@@ -80,11 +79,11 @@ class Compilation:
             )
 
         s = self.derivative.specialisations
-        if stage != "types" and self.request.mode == "vjp":
+        if stage != "types" and self.request.options.mode == "vjp":
             back = made[0].name.removesuffix("_augmented") + "_pullback"
             half = Half(evaluator.callable(evaluator.functions[back]), "", back, {}, back)
             return pulled_back(entry, half, s.options.batched)
-        if stage != "types" and self.request.mode == "forward":
+        if stage != "types" and self.request.options.mode == "forward":
             names = tuple(s.parameters[i].name for i in s.wrt)
             wanted = tuple(zip(names, s.wrt, s.parts, strict=True))
             return at_point(entry, wanted, s.options.batched)
@@ -151,7 +150,7 @@ def follow(
     watching: Watching, tolerance: float,
 ) -> None:
     """Run each stage as soon as it is there: later ones may note other things of its variables."""
-    mode, derivative = compilation.request.mode, None
+    mode, derivative = compilation.request.options.mode, None
     value, left = wanted
     changed: list[tuple[str, Any]] = []
     for result in stages(compilation.request):

@@ -23,6 +23,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.verifier import verify, verifying
 from adcompiler.optimise import passes
 from adcompiler.optimise.passes import PASSES
+from adcompiler.typed.options import Options
 from adcompiler.typed.values import type_of
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "golden" / "programs").glob("*.py"))
@@ -45,7 +46,7 @@ def sample(path: Path) -> tuple[Any, tuple[Any, ...], Any, str]:
 def test_every_stage_and_pass_makes_well_formed_functions(path: Path) -> None:
     function, arguments, argnums, mode = sample(path)
     wrt = argnums if isinstance(argnums, tuple) else (argnums,)
-    request = Request(function, tuple(map(type_of, arguments)), wrt, mode)
+    request = Request(function, tuple(map(type_of, arguments)), wrt, Options(mode, 0))
     seen = []
     for stage, unit, functions in stages(request):
         seen.append(stage)
@@ -237,7 +238,7 @@ def test_a_function_that_calls_itself_and_writes_in_a_loop_reads_what_is_there()
         return np.sum(halves(a)[0] ** 2)
 
     a = np.array([1.0, 2.0, 3.0, 4.0])
-    for _, unit, functions in stages(Request(total, (type_of(a),), (0,), "vjp")):
+    for _, unit, functions in stages(Request(total, (type_of(a),), (0,), Options("vjp", 0))):
         for made in functions if isinstance(functions, list) else ():
             verify(made, unit.type)
     value, gradient = value_and_grad(total)(a)

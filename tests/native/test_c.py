@@ -19,6 +19,7 @@ from adcompiler.backends.native.c.printer import number
 from adcompiler.cli import main
 from adcompiler.compile.pipeline import Emitted, Request, compile_request, stages
 from adcompiler.errors import Declined
+from adcompiler.typed.options import Options
 from adcompiler.typed.values import type_of
 from tests.lanes import one_in
 from tests.native import array_programs, test_attempts, test_kept_ranges
@@ -46,7 +47,8 @@ def built(c: str, stub: str, folder: Path) -> Any:
 def c_of(program: Any, args: tuple[Any, ...]) -> tuple[str, str]:
     """Return the C of a gradient, and the module that calls it."""
     request = Request(
-        program, tuple(map(type_of, args)), (0,), "value_and_grad", backend="native")
+        program, tuple(map(type_of, args)), (0,),
+        Options("value_and_grad", 0, backend="native"))
     *_, (_, _, emitted) = stages(request)
     assert isinstance(emitted, Emitted)
     return c_alone(emitted.product, emitted.unit)
@@ -107,8 +109,8 @@ def test_the_command_writes_the_loops_of_the_jit(
     command = ["dump", "--native", "c", "--mode", "value_and_grad", f"{model}:walk"]
     assert main([*command, "--args", "x: float64[:]"]) == 0
     request = Request(
-        imported(model).walk, (type_of(np.ones(2)), type_of(2)), (0,), "value_and_grad",
-        backend="native", careful=True)
+        imported(model).walk, (type_of(np.ones(2)), type_of(2)), (0,),
+        Options("value_and_grad", 0, backend="native", careful=True))
     emitted = compile_request(request)
     text, _ = c_alone(emitted.product, emitted.unit)
     start = text.index("bool walk_value_and_grad_loops(")

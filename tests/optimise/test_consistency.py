@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from adcompiler.compile.pipeline import Request, stages
 from adcompiler.ir import types as t
+from adcompiler.typed.options import Options
 from tests.evaluation.consistency import misfits
 from adcompiler.typed.values import type_of, type_of_arithmetic
 
@@ -24,7 +25,7 @@ def misfits_of(function, args, wrt, mode):
     """Return what does not fit its operands after the sweep is written and when optimised."""
     defaults = [p.default for p in inspect.signature(function).parameters.values()]
     given = (*args, *defaults[len(args) :])
-    request = Request(function, tuple(type_of(a) for a in given), wrt=wrt, mode=mode)
+    request = Request(function, tuple(type_of(a) for a in given), wrt, Options(mode, 0))
     return [
         (name, statement.target.name, str(type_))
         for name, unit, result in stages(request) if name in ("reverse", "optimise")

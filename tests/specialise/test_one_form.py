@@ -13,6 +13,7 @@ from adcompiler.ir.nodes import Call, Const, Let
 from adcompiler.ir.visit import walk
 from adcompiler.ops.queries import meaning, numeric_method
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.typed.options import Options
 from adcompiler.typed.values import type_of
 
 X = np.linspace(0.2, 1.3, 12).reshape(3, 4)
@@ -98,9 +99,10 @@ def many(x: Any) -> Any:
 
 def test_stages_see_methods_as_functions() -> None:
     types = (type_of(X),)
-    taylor = compile_request(Request(of_norms, types, wrt=(0,), mode="taylor"))
+    taylor = compile_request(Request(of_norms, types, wrt=(0,), options=Options("taylor", 0)))
     assert "away_from_kink" in taylor.text
-    batched = compile_request(Request(many, types, wrt=(0,), mode="forward", batched=True))
+    batched = compile_request(Request(
+        many, types, wrt=(0,), options=Options("forward", 0, batched=True)))
     assert not batched.one_by_one
     np.testing.assert_allclose(
         jacobian(many, mode="forward")(X), jacobian(many, mode="reverse")(X))

@@ -8,7 +8,7 @@ import traceback
 import types
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -98,8 +98,8 @@ class Patterns:
     def compiled_for(self, kinds: tuple[t.Type, ...]) -> Compiled:
         """As ``compile``, on the stack at hand."""
         target = self.forms.target.function
-        request = Request(
-            target, kinds, self.forms.wrt, "vjp", parts=(), single=False, by_entries=True)
+        options = Options("vjp", self.forms.wrt, by_entries=True)
+        request = Request(target, kinds, self.forms.wrt, options)
         with reported(target):
             unit = request.unit()
             try:
@@ -108,7 +108,7 @@ class Patterns:
                 if not unit.calls.sparse:
                     raise
                 with suppress(UnsupportedError):  # matrices of constants, which SciPy makes
-                    again = replace(request, by_entries=False)
+                    again = request.asking(by_entries=False)
                     return self.written(again, again.unit())
                 raise
 

@@ -157,7 +157,7 @@ def lowered_with(
     form = forms[0] if len(forms) == 1 else forms
     loops = LoopFunction(
         name, tuple(parameters), rows, tuple(outputs), form, tuple(low.told_apart), back, called)
-    if unit.settings.parallel and not low.tapes.heaps:
+    if unit.settings.options.parallel and not low.tapes.heaps:
         loops = in_threads(loops, low)
     return improved(low.w, loops, WHOLE, of_each)
 

@@ -387,7 +387,7 @@ class FunctionLowering:
         if test_block is None:
             target = self.expr.loop_target(node)
             iterable = self.expr.loop_iterable(node)
-            if self.unit.settings.progress and not self.inside:
+            if self.unit.settings.options.progress and not self.inside:
                 phase = "reverse sweep" if node.origin.reverse else "forward pass"
                 stage = ast.Constant(f"{phase}, {node.origin.where}")
                 iterable = ast.Call(self.references.expression(counted), [iterable, stage], [])
@@ -418,7 +418,7 @@ class FunctionLowering:
         So it need not keep both. The tape was made where the sweep is, and nothing else reads it.
         """
         if not node.collects or self.inside or len(node.iterables) != 1 or (
-            self.unit.settings.progress
+            self.unit.settings.options.progress
         ):
             return None
         (turned,) = node.iterables

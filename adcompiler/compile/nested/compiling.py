@@ -13,7 +13,7 @@ from adcompiler.analyses.liveness import live_variables
 from adcompiler.analyses.once import reused_variables
 from adcompiler.backends.python.module import emit_with_origins
 from adcompiler.cache.modules import EMITTED, load_module
-from adcompiler.compile.modes import INSIDE, Form
+from adcompiler.compile.modes import INSIDE
 from adcompiler.compile.nested.called import Called
 from adcompiler.derive.stand_ins import with_stand_ins
 from adcompiler.errors import Finding
@@ -39,6 +39,7 @@ from adcompiler.specialise.storage.layouts import find_layouts_read, with_layout
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.derivatives import Wanted
+from adcompiler.typed.options import Options
 from adcompiler.typed.unit import Unit
 
 
@@ -197,9 +198,8 @@ def product_of(unit: Unit, typed: Typed, wanted: Wanted) -> Product:
     mode = INSIDE[wanted.mode]
     if mode.has_effects:
         typed.written = []
-    single = not isinstance(wanted.argnums, tuple)
     typed = changed_everywhere(unit, typed, with_stand_ins)
-    return mode.build(unit, typed, Form(single, wanted.has_aux))
+    return mode.build(unit, typed, Options(wanted.mode, wanted.argnums, wanted.has_aux))
 
 
 PULLBACK = """from adcompiler.runtime import as_cotangent

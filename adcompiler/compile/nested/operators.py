@@ -30,9 +30,9 @@ from adcompiler.typed.derivatives import Wanted, holds_floats, maker_of
 
 def joint(asked: Asked) -> Atom:
     """``grad`` and ``value_and_grad``."""
-    derivatives = asked.s.unit.derivatives
-    derivatives.gradients |= asked.wanted.mode in ("grad", "value_and_grad")
-    if asked.s.unit.settings.by_symmetry and asked.wanted.mode in ("grad", "value_and_grad"):
+    unit, is_gradient = asked.s.unit, asked.wanted.mode in ("grad", "value_and_grad")
+    unit.derivatives.gradients |= is_gradient
+    if unit.settings.options.by_symmetry and is_gradient:
         found = with_symmetry(replace(asked, wanted=replace(asked.wanted, mode="grad")))
         if found is not None and asked.wanted.mode == "value_and_grad":
             value = asked.s.call(asked.func, asked.args, asked.kwargs, asked.origin, asked.name)

@@ -95,7 +95,7 @@ class TangentRules:
         start = len(self.s.out)
         d = make()
         self.s.out[start:] = [placed(statement, origin) for statement in self.s.out[start:]]
-        if d is not None and self.s.unit.settings.debug:
+        if d is not None and self.s.unit.settings.options.debug:
             place = Const(place_of(origin))
             value = self.tangents.value(target)
             self.s.out.append(Do(Call(Const(check_tangent), (d, value, place)), origin))

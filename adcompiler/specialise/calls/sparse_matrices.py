@@ -86,7 +86,7 @@ def call_sparse(
     if not about:
         return None
     s.unit.calls.sparse = True
-    if not s.unit.settings.by_entries:
+    if not s.unit.settings.options.by_entries:
         return None
     found = call_with_entries(s, func, args, kwargs, types, origin, name)
     return None if found is None else of_unknown_layout(s, name, args, found, origin)
