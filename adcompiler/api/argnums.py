@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from types import EllipsisType
-from typing import Any
+from typing import Any, overload
 
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.derivatives import Argnums
@@ -15,13 +15,13 @@ Asked = Argnums | EllipsisType | None
 
 
 def stated(
-    function: Callable[..., Any], argnums: Asked | list[Any]
+    function: Callable[..., Any], argnums: Asked | list[int | str]
 ) -> Argnums:
     """Return positions and names; for None and ``...`` those of all parameters of the function.
 
     ``*args`` counts as one argument, a tuple; the keywords that ``**kwargs`` takes are left out.
     """
-    if argnums is not None and argnums is not ...:
+    if argnums is not None and not isinstance(argnums, EllipsisType):
         return tuple(argnums) if isinstance(argnums, list) else argnums
     parameters = signature_of(function).parameters.values()
     places = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -31,9 +31,15 @@ def stated(
     )
 
 
-def of_call(argnums: Any, args: Sequence[Any]) -> Any:
-    """Return ``argnums``, and for ``...`` the positions of all arguments of a call."""
-    return tuple(range(len(args))) if argnums is ... else argnums
+@overload
+def of_call(argnums: Argnums | EllipsisType, args: Sequence[object]) -> Argnums: ...
+@overload
+def of_call(argnums: Asked, args: Sequence[object]) -> Argnums | None: ...
+def of_call(argnums: Asked, args: Sequence[object]) -> Argnums | None:
+    """Return ``argnums``, a list as a tuple, and for ``...`` the positions of all of a call."""
+    if isinstance(argnums, EllipsisType):
+        return tuple(range(len(args)))
+    return tuple(argnums) if isinstance(argnums, list) else argnums
 
 
 def argnums_in(text: str) -> int | str | tuple[int | str, ...]:

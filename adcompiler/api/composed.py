@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from adcompiler.api.derivative import Code, Derivative, P, R_co
 from adcompiler.api.emitted import EmittedDerivative
+from adcompiler.dispatch import Options
 from adcompiler.dispatch.explain import Explanation
-from adcompiler.dispatch.source_text import SourceText
+from adcompiler.dispatch.written import Written
 from adcompiler.errors import ADError
 from adcompiler.record.entry import rewritten_text
 from adcompiler.typed.derivatives import Wanted
+from adcompiler.typed.operators import OPERATORS
+from adcompiler.typed.options import Argnums
 
-Called = tuple[EmittedDerivative[..., Any], tuple[Any, ...], dict[str, Any]]
-"""A derivative of which code is emitted, and the arguments that it is called with."""
+Part = EmittedDerivative[..., Any]
+"""A derivative of which code is emitted."""
+
+
+class Called(NamedTuple):
+    """A part that is called, and what with."""
+
+    part: Part
+    call: Written
 
 
 class ComposedDerivative(Derivative[P, R_co]):
@@ -29,61 +40,85 @@ class ComposedDerivative(Derivative[P, R_co]):
 
     def __init__(
         self, function: Callable[..., Any], options: Wanted, maker: Callable[..., Any],
-        given: dict[str, Any], *parts: EmittedDerivative[..., Any],
+        given: Mapping[str, Any], parts: Mapping[str, Part],
     ) -> None:
         super().__init__(function, options)
-        self._made = maker, given
-        self.ran = parts[0]
-        self.__signature__ = parts[0].__signature__
+        self._made = maker, {key: value for key, value in given.items() if is_said(value)}
+        self.parts, self.ran = parts, next(iter(parts.values()))
+        self.__signature__ = self.ran.__signature__
 
     def made_of(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         maker, given = self._made
         return made_again, (maker, self.primal, given)
 
-    def called(self, *args: Any, **kwargs: Any) -> Called:
+    def like(self, **changes: Any) -> Any:
+        """Return what is made with other options, or of another function."""
+        maker, given = self._made
+        return maker(**{"function": self.primal, **given, **changes})
+
+    def again(self, function: Callable[..., Any], argnums: Argnums) -> Derivative[..., Any]:
+        found: Derivative[..., Any] = self.like(function=function, argnums=argnums)
+        return found
+
+    def called(self, call: Written) -> Called:
         """Return the part that is called at these arguments, and what with."""
-        return self.ran, args, kwargs
+        return Called(self.ran, call)
 
     def code(self, *args: Any, **kwargs: Any) -> Code:
-        part, given, named = self.called(*args, **kwargs)
-        return part.code(*given, **named)
+        part, call = self.called(Written(args, kwargs))
+        found: Code = call.given_to(part.code)
+        return found
 
     def may_record(self, error: ADError) -> bool:
-        """Say whether calls that the compiler refuses with this error are recorded."""
         return self.ran.may_record(error)
 
     def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
-        part, given, named = self.called(*args, **kwargs)
-        return part.why_recorded(*given, **named)
+        part, call = self.called(Written(args, kwargs))
+        found: str | None = call.given_to(part.why_recorded)
+        return found
 
     def why_last_recorded(self) -> str | None:
-        """Return why calls are recorded; None if any ran compiled code, or none was made."""
         return self.ran.why_last_recorded()
 
-    def __repr__(self) -> str:
-        said = super().__repr__()
-        return said if self.why_last_recorded() is None else f"{said[:-1]}, recorded>"
-
-    @property
-    def source(self) -> SourceText:
-        """The text of the emitted module, or of the function as it is recorded."""
-        if self.why_last_recorded() is None:
-            return super().source
-        return SourceText(rewritten_text(self.ran.specialisations))
+    def recorded_text(self) -> str:
+        return rewritten_text(self.ran.specialisations)
 
     def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:
-        part, given, named = self.called(*args, **kwargs)
-        return part.explain(*given, **named)
+        part, call = self.called(Written(args, kwargs))
+        found: Explanation = call.given_to(part.explain)
+        return found
 
     def running(self) -> Derivative[..., Any]:
         return self.ran
 
+    kept = staticmethod(EmittedDerivative.kept)
+
+
+def is_said(value: object) -> bool:
+    """Say whether the value of an option is none that stands for its default."""
+    return value is not None and value is not False and not (
+        isinstance(value, str) and value == "python")
+
+
+def parts_of(
+    mode: str, function: Callable[..., Any], argnums: Argnums, backend: str = "python"
+) -> dict[str, Part]:
+    """Return the parts that an operator's row names, of a function in some arguments."""
+    row = OPERATORS[mode]
+    of: Callable[..., Any] = function
+    if row.second:
+        of = EmittedDerivative(function, Options("grad", argnums))
+    return {
+        name: EmittedDerivative(of, replace(part, argnums=argnums, backend=backend))
+        for name, part in row.parts.items()
+    }
+
 
 def made_again(
-    maker: Callable[..., Any], function: Callable[..., Any], given: dict[str, Any]
+    maker: Callable[..., Any], function: Callable[..., Any], given: Mapping[str, Any]
 ) -> Any:
     """Return what an operator makes of a function: how that is pickled."""
     return maker(function, **given)
 
 
-__all__ = ["Called", "ComposedDerivative"]
+__all__ = ["Called", "ComposedDerivative", "Part", "parts_of"]

@@ -8,9 +8,7 @@ import sys
 import types
 from collections.abc import Callable
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload,
-)
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from adcompiler.api.shown import Code, Shown
 from adcompiler.cache.keys import unspelled
@@ -18,7 +16,11 @@ from adcompiler.dispatch import Compiled
 from adcompiler.dispatch.explain import Explanation, explain
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.source_text import SourceText
+from adcompiler.dispatch.written import Written, as_called, as_written
+from adcompiler.errors import ADError
 from adcompiler.typed.derivatives import is_derivative
+from adcompiler.typed.operators import OPERATORS, Operator
+from adcompiler.typed.options import Argnums, Asked
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -33,26 +35,8 @@ R_co = TypeVar("R_co", covariant=True)
 KEPT = "__adcompiler_kept__"
 """The attribute of a function that holds the derivatives which calls share."""
 
-SECOND = frozenset({"hessian", "sparse_hessian", "hvp", "vhp"})
-"""Operators whose result is made of second derivatives."""
-
-NAMES = {
-    "vjp": "augmented primal and pullback", "forward": "pushforward", "linearize": "linearization",
-    "primal": "compiled form", "taylor": "Taylor coefficients", "nth_derivative": "derivative",
-}
-"""What a derivative calls itself that is no operator of a user, or one of a longer name."""
-
-
-class Specification(Protocol):
-    """What is asked for: the operator and the arguments it is with respect to."""
-
-    @property
-    def mode(self) -> str:
-        """The name of the operator."""
-
-    @property
-    def argnums(self) -> Any:
-        """Positions, names, or a tuple of them."""
+MAX_FORMS = 64
+"""For how many ways of calling a function that sees them derivatives are kept."""
 
 
 class Derivative(Shown[P], Generic[P, R_co]):
@@ -79,7 +63,7 @@ class Derivative(Shown[P], Generic[P, R_co]):
 
     is_derivative = True
     primal: Callable[P, Any]
-    options: Specification
+    options: Asked
     __name__: str
     __signature__: inspect.Signature
 
@@ -88,14 +72,16 @@ class Derivative(Shown[P], Generic[P, R_co]):
         if "__call__" in vars(cls):
             cls.__call__ = with_users_frames(cls.__call__)  # type: ignore[method-assign]
 
-    def __init__(self, function: Callable[..., Any], options: Specification) -> None:
+    def __init__(self, function: Callable[..., Any], options: Asked) -> None:
         functools.update_wrapper(self, function, updated=())
         if not is_derivative(function):
-            others = {key: value for key, value in getattr(function, "__dict__", {}).items()
-                      if key not in (KEPT, "__wrapped__")}
-            vars(self).update({**others, **vars(self)})
+            vars(self).update({
+                key: value for key, value in getattr(function, "__dict__", {}).items()
+                if key not in (KEPT, *vars(self)) and not hasattr(type(self), key)
+            })
         self.primal = function
         self.options = options
+        self.forms: dict[Any, Any] | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Return the derivative at the arguments.
@@ -115,9 +101,30 @@ class Derivative(Shown[P], Generic[P, R_co]):
         return self if instance is None else types.MethodType(self, instance)
 
     def __repr__(self) -> str:
-        mode = self.options.mode
         name = getattr(self.primal, "__qualname__", self.primal)
-        return f"<{NAMES.get(mode, mode)} of {name!s}{with_respect_to(self)}>"
+        recorded = "" if self.why_last_recorded() is None else ", recorded"
+        said = self.operator.said or self.operator.name
+        return f"<{said} of {name!s}{with_respect_to(self)}{recorded}>"
+
+    # -- ways of calling -----------------------------------------------------------------------
+
+    def form(self, call: Written) -> Any:
+        """Return the derivative for calls that are written like this one."""
+        if self.forms is None:
+            return self
+        found = self.forms.get(call.way)
+        if found is None:
+            found = self.form_of(len(call.args), tuple(call.kwargs))
+            self.forms = {**dict(list(self.forms.items())[1 - MAX_FORMS :]), call.way: found}
+        return found
+
+    def form_of(self, count: int, keywords: tuple[str, ...]) -> Derivative[..., Any]:
+        """Return the derivative for so many arguments by position, and those of these names."""
+        return self.again(*as_written(self.primal, self.options.argnums, count, keywords))
+
+    def again(self, function: Callable[..., Any], argnums: Argnums) -> Derivative[..., Any]:
+        """Return the same of another function, in other arguments."""
+        raise NotImplementedError
 
     # -- pickling ------------------------------------------------------------------------------
 
@@ -145,6 +152,14 @@ class Derivative(Shown[P], Generic[P, R_co]):
     def last_run(self) -> tuple[Specialisations, Compiled] | None:
         return self.running().last_run()
 
+    def may_record(self, error: ADError) -> bool:
+        """Say whether calls that the compiler refuses with this error are recorded."""
+        return False
+
+    def why_last_recorded(self) -> str | None:
+        """Return why calls are recorded; None if any ran compiled code, or none was made."""
+        return None
+
     @with_users_frames
     def compiled_for(self, *args: P.args, **kwargs: P.kwargs) -> Callable[..., Any]:
         """Return the emitted function for these arguments."""
@@ -168,8 +183,16 @@ class Derivative(Shown[P], Generic[P, R_co]):
     @property
     @with_users_frames
     def source(self) -> SourceText:
-        """The text of the emitted module: of the last call, else for annotated parameter types."""
-        return SourceText(self.latest().text)
+        """The text of the emitted module: of the last call, else for annotated parameter types.
+
+        Where the last call was recorded, it is that of the function as it is recorded.
+        """
+        recorded = self.why_last_recorded() is not None
+        return SourceText(self.recorded_text() if recorded else self.latest().text)
+
+    def recorded_text(self) -> str:
+        """Return the function as it runs when it is recorded."""
+        raise NotImplementedError
 
     @property
     def module_path(self) -> Path | None:
@@ -179,7 +202,12 @@ class Derivative(Shown[P], Generic[P, R_co]):
     @property
     def is_second(self) -> bool:
         """Whether the derivatives are second ones."""
-        return self.options.mode in SECOND
+        return self.operator.second
+
+    @property
+    def operator(self) -> Operator:
+        """The row of what is asked for."""
+        return OPERATORS.get(self.options.mode) or Operator(self.options.mode)
 
     def pattern(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return where the derivative may be nonzero, a ``csr_array`` of bool.
@@ -197,12 +225,13 @@ class Derivative(Shown[P], Generic[P, R_co]):
 
         It is the coloring that ``sparse_jacobian``, or ``sparse_hessian``, takes for the pattern.
         """
-        from adcompiler.api.sparse.operators import sparse_hessian, sparse_jacobian
+        from adcompiler.api.sparse.structures import Settings, Structures
 
-        make = sparse_hessian if self.is_second else sparse_jacobian
-        found: Coloring = make(self.primal, self.options.argnums).structure(
-            *args, **kwargs).coloring
-        return found
+        call = Written(args, kwargs)
+        function, argnums = as_called(self.primal, self.options.argnums, call)
+        settings = Settings("star" if self.is_second else "auto")
+        find = Structures(function, argnums, settings, self.is_second)
+        return find.at(find.point(call)).coloring
 
     def as_linear_operator(self, *args: P.args, **kwargs: P.kwargs) -> LinearOperator:
         """Return the derivative at the arguments as a ``scipy.sparse.linalg.LinearOperator``.
@@ -216,7 +245,12 @@ class Derivative(Shown[P], Generic[P, R_co]):
         from adcompiler.api.linear_operators import hessian_operator, jacobian_operator
 
         make = hessian_operator if self.is_second else jacobian_operator
-        return make(self.primal, self.options.argnums, args, kwargs)
+        return make(self.kept, self.primal, self.options.several, Written(args, kwargs))
+
+    @staticmethod
+    def kept(function: Callable[..., Any], mode: str, argnums: Argnums) -> Any:
+        """Return the derivative of a mode that calls share."""
+        raise NotImplementedError
 
 
 def with_respect_to(derivative: Derivative[..., Any]) -> str:

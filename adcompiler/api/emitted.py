@@ -22,7 +22,7 @@ from adcompiler.dispatch.annotations import assumptions, types_of_parameters
 from adcompiler.dispatch.explain import Explanation
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.source_text import SourceText
-from adcompiler.dispatch.written import as_written, has_own_containers, sees_calls
+from adcompiler.dispatch.written import Written, has_own_containers, sees_calls
 from adcompiler.errors import ADError
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entry import explained, recorded, rewritten_text, tape_text
@@ -48,8 +48,7 @@ class EmittedDerivative(Derivative[P, R_co]):
         self.__class__ = type("Derivative", (EmittedDerivative,), {"__doc__": None})
         keeps = MODES[named(options.mode)].has_effects or not has_own_containers(
             function, options.argnums)
-        self._forms: dict[Any, EmittedDerivative[..., Any]] | None = None if keeps and not (
-            sees_calls(function)) else {}
+        self.forms = None if keeps and not sees_calls(function) else {}
         self._last_form: EmittedDerivative[..., Any] | None = None
         self._refused: dict[Any, ADError] = {}
         self._of_entries: dict[Any, EmittedDerivative[..., Any]] = {}
@@ -68,7 +67,7 @@ class EmittedDerivative(Derivative[P, R_co]):
     def _install(self, direct: list[Compiled]) -> None:
         """Give this object a ``__call__`` that tries the compiled forms ``direct`` first."""
         self._direct = direct
-        if self._forms is not None:
+        if self.forms is not None:
             call: Callable[..., Any] = self._as_written
         else:
             call = make_call(self.specialisations, self._slow, direct)
@@ -87,20 +86,12 @@ class EmittedDerivative(Derivative[P, R_co]):
 
     def _as_written(self, *args: Any, **kwargs: Any) -> Any:
         """Return the derivative at the arguments of a function that sees how it is called."""
-        self._last_form = self._form(args, kwargs)
-        return self._last_form(*args, **kwargs)
+        found: EmittedDerivative[..., Any] = self.form(Written(args, kwargs))
+        self._last_form = found
+        return found(*args, **kwargs)
 
-    def _form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> EmittedDerivative[..., Any]:
-        """Return the derivative for calls that are written like this one."""
-        if self._forms is None:
-            return self
-        key = (len(args), *kwargs)
-        found = self._forms.get(key)
-        if found is None:
-            made, argnums = as_written(self.primal, self.options.argnums, len(args), tuple(kwargs))
-            found = EmittedDerivative(made, replace(self.options, argnums=argnums))
-            self._forms = {**dict(list(self._forms.items())[-PATIENCE:]), key: found}
-        return found
+    def again(self, function: Callable[..., Any], argnums: Argnums) -> Derivative[..., Any]:
+        return EmittedDerivative(function, replace(self.options, argnums=argnums))
 
     def _slow(self, bound: tuple[Any, ...]) -> Any:
         s = self.specialisations
@@ -138,7 +129,6 @@ class EmittedDerivative(Derivative[P, R_co]):
         return s.run(compiled, values)
 
     def may_record(self, error: ADError) -> bool:
-        """Say whether calls that the compiler refuses with this error are recorded."""
         return may_record(self.options, error)
 
     def rules_changed(self) -> None:
@@ -160,7 +150,6 @@ class EmittedDerivative(Derivative[P, R_co]):
     # -- looking inside ------------------------------------------------------------------------
 
     def why_last_recorded(self) -> str | None:
-        """Return why calls are recorded; None if any ran compiled code, or none was made."""
         if self.options.backend == "record":
             return BY_BACKEND
         if self._last_form is not None:
@@ -172,9 +161,10 @@ class EmittedDerivative(Derivative[P, R_co]):
     def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
         if self.options.backend == "record":
             return BY_BACKEND
-        form = self._form(args, kwargs)
+        form = self.form(Written(args, kwargs))
         if form is not self:
-            return form.why_recorded(*args, **kwargs)
+            found: str | None = form.why_recorded(*args, **kwargs)
+            return found
         s = self.specialisations
         values = s.values(s.target.bound(args, kwargs))
         try:
@@ -190,35 +180,30 @@ class EmittedDerivative(Derivative[P, R_co]):
         why = self.why_recorded(*args, **kwargs)
         if why is None:
             return super().explain(*args, **kwargs)
-        s = self._form(args, kwargs).specialisations
+        s = self.form(Written(args, kwargs)).specialisations
         return explained(s, s.values(s.target.bound(args, kwargs)), why)
 
     @with_users_frames
     def tape(self, *args: P.args, **kwargs: P.kwargs) -> SourceText:
         """Return the operations of a recorded run at these arguments, one in each line."""
-        s = self._form(args, kwargs).specialisations
+        s = self.form(Written(args, kwargs)).specialisations
         return SourceText(tape_text(s, s.values(s.target.bound(args, kwargs))))
 
-    @property
-    @with_users_frames
-    def source(self) -> SourceText:
-        """The text of the emitted module, or of the function as it is recorded."""
-        if self.why_last_recorded() is not None:
-            return SourceText(rewritten_text(self.specialisations))
-        return super().source
+    def recorded_text(self) -> str:
+        return rewritten_text(self.specialisations)
 
-    def __repr__(self) -> str:
-        said = super().__repr__()
-        return said if self.why_last_recorded() is None else f"{said[:-1]}, recorded>"
+    @staticmethod
+    def kept(function: Callable[..., Any], mode: str, argnums: Argnums) -> Any:
+        return kept_derivative(function, mode, argnums)
 
     def code(self, *args: Any, **kwargs: Any) -> Code:
-        s = self._form(args, kwargs).specialisations
+        s = self.form(Written(args, kwargs)).specialisations
         values = s.values(s.target.bound(args, kwargs))
         return Code(s, s.find(values)[0], values)
 
     def differentiated(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Return the arguments, or parts of them, that ``argnums`` names; integers made floats."""
-        s = self._form(args, kwargs).specialisations
+        s = self.form(Written(args, kwargs)).specialisations
         values = s.values(s.target.bound(args, kwargs))
         return tuple(part_at(values[i], steps) for i, steps in zip(s.wrt, s.parts, strict=True))
 

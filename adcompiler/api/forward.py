@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.argnums import Asked, of_call
-from adcompiler.api.composed import ComposedDerivative
+from adcompiler.api.composed import ComposedDerivative, parts_of
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
 from adcompiler.api.keywords import needs_arguments, suggesting
-from adcompiler.dispatch import Options, holds_floats
+from adcompiler.dispatch import holds_floats
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.linear_maps import Pushforward, PushforwardOfSome
@@ -103,7 +103,7 @@ def linearize(
         array([1., 3.])
     """
     needs_arguments("linearize", function, primals, kwargs)
-    asked: Any = of_call(argnums, primals)
+    asked = of_call(argnums, primals)
     wanted = tuple(range(len(primals))) if asked is None else as_tuple(asked)
     inside = tuple(asked is not None or holds_floats(x) for x in primals[: len(wanted)])
     if asked is not None or not any(inside):
@@ -120,10 +120,10 @@ class AlongOnes(ComposedDerivative[P, Any]):
         self, function: Callable[..., Any], argnum: int | str, maker: Callable[..., Any],
         backend: str = "python",
     ) -> None:
-        self.push: EmittedDerivative[..., Any] = EmittedDerivative(
-            function, Options("forward", (argnum,), backend=backend))
-        given = {"argnum": argnum} | ({} if backend == "python" else {"backend": backend})
-        super().__init__(function, Wanted(MAKERS[maker], argnum), maker, given, self.push)
+        wanted = Wanted(MAKERS[maker], argnum)
+        parts = parts_of(wanted.mode, function, (argnum,), backend)
+        super().__init__(function, wanted, maker, {"argnum": argnum, "backend": backend}, parts)
+        self.push = parts["push"]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return the derivative at the arguments."""

@@ -180,11 +180,9 @@ def vjp(
     """
     needs_arguments("vjp", function, args, kwargs)
     default = None
-    asked: Any = of_call(argnums, args)
+    asked = of_call(argnums, args)
     if asked is None:
         asked = default = differentiated_by_default(function, args)
-    elif isinstance(asked, list):
-        asked = tuple(asked)
     pair = kept_derivative(
         function, "vjp", asked, strict_primal, backend=backend, debug=debug,
         fallback=fallback)

@@ -13,8 +13,10 @@ from adcompiler.api.hessians import call_types, directional
 from adcompiler.api.keywords import first_argument_only
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.frames import with_users_frames
+from adcompiler.dispatch.written import Written
 from adcompiler.errors import ADError, TooLongError, UncoveredError, not_one_of
 from adcompiler.typed.derivatives import MAKERS
+from adcompiler.typed.operators import OPERATORS
 
 _ACCEPTED: weakref.WeakKeyDictionary[Derivative[..., Any], str] = weakref.WeakKeyDictionary()
 """The combination that is taken where the compiler refuses to push a tangent through a gradient."""
@@ -65,7 +67,7 @@ def hvp(
         refused: ADError | None = None
         known = _ACCEPTED.get(gradient)
         recorded = _RECORDED.get(gradient, {})
-        if recorded and call_types(gradient, (x, *rest), kwargs) in recorded:
+        if recorded and call_types(gradient, Written((x, *rest), kwargs)) in recorded:
             return hvp(function, x, v, *rest, mode="fwd_adj", backend="record", **kwargs)
         for one in dict.fromkeys((known or "fwd_adj", "fwd_adj", "adj_fwd", "adj_adj")):
             if one == "adj_fwd" and kwargs:
@@ -85,21 +87,19 @@ def hvp(
             raise refused
         return recorded_instead(
             gradient.specialisations.target, refused, _RECORDED.setdefault(gradient, {}),
-            lambda: call_types(gradient, (x, *rest), kwargs),
+            lambda: call_types(gradient, Written((x, *rest), kwargs)),
             lambda: hvp(function, x, v, *rest, mode="fwd_adj", backend="record", **kwargs))
-    if mode == "adj_fwd" and not kwargs:
+    parts = OPERATORS["hvp"].parts
+    if mode not in parts or (mode == "adj_fwd" and kwargs):
+        raise ValueError(not_one_of("mode", mode, parts))
+    if mode == "adj_fwd":
         along = kept_derivative(
             directional(function, (0,)), "grad", "args.0", backend=backend, fallback="refuse")
         return along((x, *rest), (v,))
     gradient = kept_derivative(function, "grad", 0)
-    if mode == "fwd_adj":
-        push = kept_derivative(
-            gradient, "forward", (0,), backend=backend, fallback="refuse")
-        return push(x, *rest, **kwargs)(v)[1]
-    if mode == "adj_adj":
-        pull = kept_derivative(gradient, "vjp", (0,), backend=backend, fallback="refuse")
-        return pull(x, *rest, **kwargs)[1](v)[0]
-    raise ValueError(not_one_of("mode", mode, ("fwd_adj", "adj_adj", "adj_fwd")))
+    found = kept_derivative(
+        gradient, parts[mode].mode, (0,), backend=backend, fallback="refuse")(x, *rest, **kwargs)
+    return found(v)[1] if mode == "fwd_adj" else found[1](v)[0]
 
 
 @with_users_frames

@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from inspect import Parameter
 from typing import Any, cast, overload
 
 import numpy as np
 
 from adcompiler.api.argnums import Asked, stated
-from adcompiler.api.composed import ComposedDerivative
+from adcompiler.api.composed import ComposedDerivative, Part
 from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.api.fallback import (
@@ -23,15 +24,16 @@ from adcompiler.api.fallback import (
 )
 from adcompiler.api.forward import jvp
 from adcompiler.api.keywords import suggesting
-from adcompiler.api.seeds import seeds_at_once
 from adcompiler.cache.modules import load_module
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.explain import Explanation
 from adcompiler.dispatch.frames import with_users_frames
-from adcompiler.dispatch.trees import MAX_UNITS, size_of, unit_batches, units
+from adcompiler.dispatch.trees import (
+    MAX_UNITS, seeds_at_once, size_of, unit_batches, units,
+)
 from adcompiler.dispatch.written import (
-    as_written, has_own_containers, of_so_many, sees_calls, takes_any_number, takes_keywords_only,
+    Written, has_own_containers, of_so_many, sees_calls, takes_any_number, takes_keywords_only,
 )
 from adcompiler.errors import (
     ADError, RunsAgainError, TooLongError, UncoveredError, not_one_of,
@@ -39,6 +41,7 @@ from adcompiler.errors import (
 from adcompiler.record.entry import explained
 from adcompiler.runtime import own
 from adcompiler.typed.derivatives import MAKERS, Wanted
+from adcompiler.typed.operators import OPERATORS
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 TRIED = ("fwd_adj", "adj_fwd", "adj_adj", "fwd_fwd")
@@ -60,66 +63,51 @@ class Hessian(ComposedDerivative[P, Any]):
         self, function: Callable[..., Any], argnums: Asked, mode: str | None, out: Any,
         backend: str,
     ) -> None:
-        argnums = stated(function, argnums)
-        self.several = isinstance(argnums, (tuple, list))
-        wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
-        self.out = out
-        self.is_accepted = False
-        self.backend = backend
-        self.refused: dict[Any, ADError] = {}
-        sees = (sees_calls(function) or has_own_containers(function, wanted)
-                or takes_keywords_only(function))
-        self.any_number = not sees and takes_any_number(function)
-        self.forms: dict[Any, Hessian[...]] | None = {} if sees or self.any_number else None
-        self.rows = [] if self.any_number else [
-            Rows(function, wanted, one, backend) for one in ((mode,) if mode else tried(backend))]
-        gradient: EmittedDerivative[..., Any] = EmittedDerivative(
-            function, Options("grad", wanted)) if self.any_number else self.rows[0].gradient
-        given: dict[str, Any] = {"argnums": wanted if self.several else argnums}
-        given |= {} if mode is None else {"mode": mode}
-        options = Wanted("hessian", given["argnums"], False, (
+        options = Wanted("hessian", stated(function, argnums), False, (
             *((("mode", mode),) if mode else ()), *((("out", True),) if out is not None else ()),
         ))
-        given |= {} if out is None else {"out": out}
-        given |= {} if backend == "python" else {"backend": backend}
-        super().__init__(function, options, hessian, given, gradient)
+        wanted = options.several
+        sees = (sees_calls(function) or has_own_containers(function, wanted)
+                or takes_keywords_only(function))
+        any_number = not sees and takes_any_number(function)
+        rows = [] if any_number else [
+            Rows(function, wanted, one, backend) for one in ((mode,) if mode else tried(backend))]
+        gradient: Part = EmittedDerivative(
+            function, Options("grad", wanted)) if any_number else rows[0].gradient
+        super().__init__(function, options, hessian, {
+            "argnums": options.argnums, "mode": mode, "out": out, "backend": backend,
+        }, {"gradient": gradient})
+        self.gradient, self.any_number, self.rows = gradient, any_number, rows
+        self.forms = {} if sees or any_number else None
+        self.several, self.out, self.backend = not options.single, out, backend
+        self.is_accepted = False
+        self.refused: dict[Any, ADError] = {}
 
-    def form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hessian[...]:
-        """Return the Hessian for calls that are written like this one."""
-        if self.forms is None:
-            return self
-        key = (len(args), *kwargs)
-        if key not in self.forms:
-            made: Callable[..., Any]
-            names: Any = self.options.argnums
-            if self.any_number and kwargs:
-                raise TypeError(BY_POSITION)
-            if self.any_number:
-                made = of_so_many(self.primal, len(args))
-            else:
-                made, names = as_written(self.primal, names, len(args), tuple(kwargs))
-            given = {**self._made[1], "argnums": names}
-            self.forms[key] = cast("Hessian[...]", hessian(made, **given))
-        return self.forms[key]
+    def form_of(self, count: int, keywords: tuple[str, ...]) -> Derivative[..., Any]:
+        if not self.any_number:
+            return super().form_of(count, keywords)
+        if keywords:
+            raise TypeError(BY_POSITION)
+        return self.again(of_so_many(self.primal, count), self.options.argnums)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return the Hessian at the arguments."""
+        call = Written(args, kwargs)
         if self.forms is not None:
-            found = self.form(args, kwargs)
+            found: Hessian[...] = self.form(call)
             result = found(*args, **kwargs)
             self.ran = found.ran
             return result
-        if self.refused and call_types(self.rows[0].gradient, args, kwargs) in self.refused:
+        if self.refused and call_types(self.gradient, call) in self.refused:
             return self.recording(*args, **kwargs)
         try:
-            return self.compiled_rows(args, kwargs)
+            return self.compiled_rows(call)
         except ADError as error:
             if not self.may_record(error):
                 raise
-            gradient = self.rows[0].gradient
             return recorded_instead(
-                gradient.specialisations.target, error, self.refused,
-                lambda: call_types(gradient, args, kwargs), lambda: self.recording(*args, **kwargs))
+                self.gradient.specialisations.target, error, self.refused,
+                lambda: call_types(self.gradient, call), lambda: self.recording(*args, **kwargs))
 
     def may_record(self, error: ADError) -> bool:
         return may_record(Options("grad", 0, backend=self.backend), error)
@@ -127,15 +115,14 @@ class Hessian(ComposedDerivative[P, Any]):
     @functools.cached_property
     def recording(self) -> Hessian[...]:
         """The Hessian by recordings."""
-        return cast("Hessian[...]", hessian(
-            self.primal, **{**self._made[1], "backend": "record"}))
+        return cast("Hessian[...]", self.like(backend="record"))
 
-    def compiled_rows(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def compiled_rows(self, call: Written) -> Any:
         """Return the Hessian, by compiled code or by recordings if these are asked for."""
-        by_one_sweep = self.of_array(args, kwargs)
+        by_one_sweep = self.of_array(call)
         if by_one_sweep is not None:
             return by_one_sweep
-        given, values = self.rows[0].arguments(args, kwargs)
+        given, values = self.rows[0].arguments(call)
         blocks = empty_blocks(values, self.out)
         for i, index, parts in first_accepted(self.rows, given, values):
             for block, part in zip(blocks[i], parts, strict=True):
@@ -146,12 +133,12 @@ class Hessian(ComposedDerivative[P, Any]):
             return tuple(tuple(map(number_or_array, row)) for row in blocks)
         return self.out if self.out is not None else number_or_array(blocks[0][0])
 
-    def of_array(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> np.ndarray | None:
+    def of_array(self, call: Written) -> np.ndarray | None:
         """Return the Hessian in an array of floats given by position, pushed by one sweep.
 
         None where that is not what is asked for, or was never done before.
         """
-        i = self.options.argnums
+        i, (args, kwargs) = self.options.argnums, call
         x: Any = args[i] if type(i) is int and 0 <= i < len(args) and self.is_accepted else None
         if type(x) is not np.ndarray or x.dtype != np.float64 or kwargs or self.out is not None or (
             not x.ndim or not 0 < x.size <= MAX_UNITS
@@ -170,7 +157,8 @@ class Hessian(ComposedDerivative[P, Any]):
 
     def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
         if self.forms is not None:
-            return self.form(args, kwargs).why_recorded(*args, **kwargs)
+            found: str | None = self.form(Written(args, kwargs)).why_recorded(*args, **kwargs)
+            return found
         if self.backend == "record":
             return BY_BACKEND
         try:
@@ -186,7 +174,7 @@ class Hessian(ComposedDerivative[P, Any]):
         why = self.why_recorded(*args, **kwargs)
         if why is None:
             return Derivative.explain(self, *args, **kwargs)
-        gradient = self.form(args, kwargs).rows[0].gradient
+        gradient = self.form(Written(args, kwargs)).gradient
         s = gradient.specialisations
         return explained(s, s.values(gradient.bound(*args, **kwargs)), why)
 
@@ -194,15 +182,17 @@ class Hessian(ComposedDerivative[P, Any]):
         if self.backend == "record":
             return BY_BACKEND
         if self.forms:
-            return list(self.forms.values())[-1].why_last_recorded()
+            last: Hessian[...] = list(self.forms.values())[-1]
+            return last.why_last_recorded()
         if not self.refused or self.ran.options.mode != "grad":  # code of a Hessian ran
             return None
         return because(list(self.refused.values())[-1])
 
     def code(self, *args: Any, **kwargs: Any) -> Code:
         if self.forms is not None:
-            return self.form(args, kwargs).code(*args, **kwargs)
-        given, values = self.rows[0].arguments(args, kwargs)
+            of_call: Code = self.form(Written(args, kwargs)).code(*args, **kwargs)
+            return of_call
+        given, values = self.rows[0].arguments(Written(args, kwargs))
         next(first_accepted(self.rows, own(given), values), None)
         rows = self.rows[0]
         if rows.mode.endswith("adj"):
@@ -210,7 +200,7 @@ class Hessian(ComposedDerivative[P, Any]):
         return rows.second.code(given, tuple(map(number_or_array, map(np.zeros_like, values))))
 
     def running(self) -> Derivative[..., Any]:
-        if self.rows and self.ran is self.rows[0].gradient:  # before any call
+        if self.rows and self.ran is self.gradient:  # before any call
             return self.rows[0].second
         return self.ran
 
@@ -291,29 +281,23 @@ class Rows:
     ) -> None:
         self.mode, self.is_native = mode, backend == "native"
         self.is_recorded = backend == "record"
-        self.gradient: EmittedDerivative[..., Any] = EmittedDerivative(
-            function, Options("grad", argnums))
+        self.gradient: Part = EmittedDerivative(function, Options("grad", argnums))
         s = self.gradient.specialisations
         self.positions = tuple(i - len(s.target.first) for i in s.wrt)
-        outer, inner = mode.split("_")
-        of = "forward" if outer == "fwd" else "vjp" if inner == "adj" else "grad"
-        if inner == "adj":
-            fallback = "record" if backend == "record" else "refuse"
-            self.second: EmittedDerivative[..., Any] = EmittedDerivative(self.gradient, Options(
-                of, self.positions, batched=True, backend=backend, alone=outer == "fwd",
-                fallback=fallback))
+        options = replace(
+            OPERATORS["hessian"].parts[mode], argnums=self.positions, backend=backend,
+            fallback="record" if backend == "record" else "refuse")
+        if mode.endswith("adj"):
+            self.second: Part = EmittedDerivative(self.gradient, options)
         else:
             wanted = tuple(f"args.{i}" for i in self.positions)
             self.second = EmittedDerivative(
-                directional(function, self.positions),
-                Options(of, wanted, backend=backend, fallback="refuse"))
+                directional(function, self.positions), replace(options, argnums=wanted))
 
-    def arguments(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], list[Any]]:
+    def arguments(self, call: Written) -> tuple[tuple[Any, ...], list[np.ndarray]]:
         """Return all arguments by position, and those wanted as arrays; TypeError for others."""
         s = self.gradient.specialisations
-        values = s.values(self.gradient.bound(*args, **kwargs))
+        values = s.values(call.given_to(self.gradient.bound))
         if any(s.parts) or any(p.kind not in POSITIONAL for p in s.parameters):
             raise TypeError(BY_POSITION)
         for i in s.wrt:
@@ -376,11 +360,9 @@ class Rows:
         return parts
 
 
-def call_types(
-    gradient: EmittedDerivative[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+def call_types(gradient: Part, call: Written) -> Any:
     """Return what tells calls apart of which some may be refused, and others not."""
-    return types_key(gradient.specialisations.values(gradient.bound(*args, **kwargs)))
+    return types_key(gradient.specialisations.values(call.given_to(gradient.bound)))
 
 
 def placed(

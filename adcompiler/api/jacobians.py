@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.argnums import Asked, stated
-from adcompiler.api.composed import Called, ComposedDerivative
+from adcompiler.api.composed import Called, ComposedDerivative, parts_of
 from adcompiler.api.derivative import Derivative, P
-from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.keywords import suggesting
-from adcompiler.api.seeds import seeds_at_once
-from adcompiler.dispatch import Options
 from adcompiler.dispatch.trees import (
-    MAX_UNITS, check_real, children, is_leaf, leaves, map_tree, size_of, unit_batches, units,
+    MAX_UNITS, check_real, children, is_leaf, leaves, map_tree, seeds_at_once, size_of,
+    unit_batches, units,
 )
+from adcompiler.dispatch.written import Written
 from adcompiler.errors import RunsAgainError, TooLongError, UnsupportedError, not_one_of
 from adcompiler.runtime import as_gradient, own, seed
 from adcompiler.runtime.progress import counted, watching
 from adcompiler.typed.derivatives import MAKERS, Wanted
+from adcompiler.typed.options import Argnums
 
 MODES = ("auto", "forward", "reverse")
 UNSHARED = frozenset({np.ndarray, float, int, bool, str, complex, np.float64})
@@ -58,30 +58,22 @@ class Jacobian(ComposedDerivative[P, Any]):
         self, function: Callable[..., Any], argnums: Asked, mode: str, holomorphic: bool,
         out: Any, backend: str, progress: bool = False,
     ) -> None:
-        argnums = stated(function, argnums)
-        self.several = isinstance(argnums, (tuple, list))
-        wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
+        written = () if out is None else (("out", True),)
+        options = Wanted("jacobian", stated(function, argnums), False, (
+            ("mode", mode), ("holomorphic", holomorphic), *written,
+        ))
+        parts = parts_of("jacobian", function, options.several, backend)
+        super().__init__(function, options, jacobian, {
+            "argnums": options.argnums, "mode": mode, "holomorphic": holomorphic, "out": out,
+            "backend": backend, "progress": progress,
+        }, parts)
+        self.pushed, self.pulled = parts["pushed"], parts["pulled"]
+        self.ran = self.pushed if mode == "forward" else self.pulled
         self.mode, self.holomorphic, self.out = mode, holomorphic, out
+        self.several = not options.single
         self.pushed_at: int | None = None
         self.progress = progress
         self.is_native = backend == "native"
-        self.pushed: EmittedDerivative[..., Any] = EmittedDerivative(
-            function, Options("forward", wanted, batched=True, backend=backend))
-        self.pulled: EmittedDerivative[..., Any] = EmittedDerivative(
-            function, Options("vjp", wanted, batched=True, backend=backend))
-        given = {
-            "argnums": wanted if self.several else argnums, "mode": mode,
-            "holomorphic": holomorphic,
-        }
-        written = () if out is None else (("out", True),)
-        options = Wanted("jacobian", given["argnums"], False, (
-            ("mode", mode), ("holomorphic", holomorphic), *written,
-        ))
-        given |= {} if out is None else {"out": out}
-        given |= {} if backend == "python" else {"backend": backend}
-        given |= {"progress": True} if progress else {}
-        parts = (self.pushed, self.pulled) if mode == "forward" else (self.pulled, self.pushed)
-        super().__init__(function, options, jacobian, given, *parts)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return the Jacobian at the arguments."""
@@ -121,12 +113,13 @@ class Jacobian(ComposedDerivative[P, Any]):
 
     def with_value(self, *args: P.args, **kwargs: P.kwargs) -> tuple[Any, Any]:
         """Return the function's value and the Jacobian at the arguments."""
+        call = Written(args, kwargs)
         x = self.plain(args)
         values = self.pushed.differentiated(*args, **kwargs) if x is None else (x,)
         count = self.real_size(values[0] if len(values) == 1 else values, "an argument")
         pulled = None
         if self.may_pull(count) and count != self.pushed_at:
-            pulled = self.try_to_pull(args, kwargs)
+            pulled = self.try_to_pull(call)
         if pulled is not None:
             value, pullback = pulled
             size = size_of(value)
@@ -142,10 +135,9 @@ class Jacobian(ComposedDerivative[P, Any]):
                     unit_batches(value, at_once, self.is_native), "sweeps", -(-size // at_once))]
                 return value, self.assembled(value, values, batches, by_rows=True)
         try:
-            return self.by_columns(args, kwargs, x, values, count)
+            return self.by_columns(call, x, values, count)
         except RunsAgainError:
-            once: Jacobian[...] = Jacobian(
-                self.primal, self.options.argnums, "reverse", self.holomorphic, self.out, "python")
+            once: Jacobian[...] = self.like(mode="reverse", backend="python", progress=False)
             return once.with_value(*args, **kwargs)
 
     @property
@@ -155,8 +147,7 @@ class Jacobian(ComposedDerivative[P, Any]):
         return latest is not None and bool(latest.report.get("draws"))
 
     def by_columns(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], x: Any, values: tuple[Any, ...],
-        count: int,
+        self, call: Written, x: np.ndarray | None, values: tuple[Any, ...], count: int
     ) -> tuple[Any, Any]:
         """Return the function's value and the Jacobian in forward mode."""
         self.ran = self.pushed
@@ -168,7 +159,7 @@ class Jacobian(ComposedDerivative[P, Any]):
         value: Any = None
         sweeps = -(-count // seeds_at_once(count)) if count else 0
         for tangents in counted(given, "sweeps", sweeps):
-            value, along = self.pushed(*own(args), **own(kwargs))(*tangents)
+            value, along = call.own().given_to(self.pushed)(*tangents)
             batches.append(along)
         pulls = self.pulls(self.real_size(value, "the result"), count) and self.may_pull(count)
         self.pushed_at = None if pulls else count
@@ -206,19 +197,19 @@ class Jacobian(ComposedDerivative[P, Any]):
         fewer = (REVERSE_COST if self.is_native else 1) * size <= count
         return self.mode == "reverse" or (self.mode == "auto" and fewer) or count == 0
 
-    def called(self, *args: Any, **kwargs: Any) -> Called:
-        count = size_of(self.pushed.differentiated(*args, **kwargs))
+    def called(self, call: Written) -> Called:
+        count = size_of(call.given_to(self.pushed.differentiated))
         if self.may_pull(count):
-            pulled = self.try_to_pull(args, kwargs)
+            pulled = self.try_to_pull(call)
             if pulled is not None and self.pulls(size_of(pulled[0]), count):
-                return self.pulled, args, kwargs
-        return self.pushed, args, kwargs
+                return Called(self.pulled, call)
+        return Called(self.pushed, call)
 
-    def try_to_pull(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def try_to_pull(self, call: Written) -> Any:
         """Return the value and the pullback; None if there are no loops for that, but maybe others.
         """
         try:
-            return self.pulled(*own(args), **own(kwargs))
+            return call.own().given_to(self.pulled)
         except TooLongError:
             raise
         except UnsupportedError:
@@ -334,12 +325,10 @@ class ForwardGradient(ComposedDerivative[P, Any]):
     """A gradient by forward mode; see ``fmad``."""
 
     def __init__(self, function: Callable[..., Any], argnums: Argnums) -> None:
-        self.several = isinstance(argnums, (tuple, list))
-        wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
-        self.pushed: EmittedDerivative[..., Any] = EmittedDerivative(
-            function, Options("forward", wanted, batched=True))
-        given = wanted if self.several else argnums
-        super().__init__(function, Wanted("fmad", given), fmad, {"argnums": given}, self.pushed)
+        options = Wanted("fmad", argnums)
+        parts = parts_of("fmad", function, options.several)
+        super().__init__(function, options, fmad, {"argnums": argnums}, parts)
+        self.pushed = parts["pushed"]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return the gradient at the arguments."""
@@ -352,7 +341,7 @@ class ForwardGradient(ComposedDerivative[P, Any]):
             slopes += np.asarray(slope).ravel().tolist()
         rest = iter(slopes)
         found = tuple(as_gradient(filled(value, rest), value) for value in values)
-        return found if self.several else found[0]
+        return found[0] if self.options.single else found
 
 
 @suggesting

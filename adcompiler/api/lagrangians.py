@@ -10,8 +10,8 @@ import numpy as np
 from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.api.grad import grad, value_and_grad
 from adcompiler.api.keywords import suggesting
-from adcompiler.api.sparse.derivative import Settings
 from adcompiler.api.sparse.operators import SparseHessian, ValueAndSparseJacobian
+from adcompiler.api.sparse.structures import Settings
 from adcompiler.dispatch import Options
 
 Arrays = tuple[np.ndarray, np.ndarray]

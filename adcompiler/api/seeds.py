@@ -11,9 +11,6 @@ from adcompiler.api.forward import chosen
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
 
-MAX_NUMBERS = 1 << 24
-"""Numbers in the seeds of one sweep: more seeds are taken in several sweeps."""
-
 
 @with_users_frames
 def batched_vjp(
@@ -44,10 +41,7 @@ def batched_vjp(
         array([[2., 1., 0.],
                [0., 3., 2.]])
     """
-    asked: Any = of_call(argnums, args)
-    wanted = tuple(range(len(args))) if asked is None else asked
-    if isinstance(wanted, list):
-        wanted = tuple(wanted)
+    wanted = of_call(... if argnums is None else argnums, args)
     value, pullback = kept_derivative(function, "vjp", wanted, batched=True)(*args, **kwargs)
     return value, pullback
 
@@ -81,8 +75,8 @@ def batched_jvp(
                [1., 3.],
                [0., 2.]])
     """
-    asked: Any = of_call(argnums, primals)
-    several = asked is None or isinstance(asked, (tuple, list))
+    asked = of_call(argnums, primals)
+    several = asked is None or isinstance(asked, tuple)
     wanted, given = chosen(tuple(primals), tuple(tangents) if several else tangents, asked)
     if not given:
         raise TypeError("the tangents are all None: how many there are of each is not known")
@@ -91,12 +85,7 @@ def batched_jvp(
     return value, along
 
 
-def seeds_at_once(size: int) -> int:
-    """Return how many seeds, of ``size`` numbers each, one sweep may take."""
-    return max(1, MAX_NUMBERS // max(size, 1))
-
-
 ONLY_OUTSIDE[batched_vjp] = "vjp, and its pullback for one cotangent after the other, or jacobian"
 ONLY_OUTSIDE[batched_jvp] = "jvp for one tangent after the other, or jacobian"
 
-__all__ = ["batched_jvp", "batched_vjp", "seeds_at_once"]
+__all__ = ["batched_jvp", "batched_vjp"]

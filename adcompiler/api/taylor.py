@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api.composed import Called, ComposedDerivative
+from adcompiler.api.composed import ComposedDerivative
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
 from adcompiler.api.forward import chosen, jvp
@@ -82,7 +82,7 @@ class Jet(ComposedDerivative[P, Any]):
         self.series = kept_derivative(function, "taylor", (0,), batched=True)
         super().__init__(
             function, Wanted("jet", 0, False, (("order", order),)), jet, {"order": order},
-            self.series)
+            {"series": self.series})
         self.__signature__ = find_target(function).signature
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> tuple[Any, ...]:
@@ -94,9 +94,6 @@ class Jet(ComposedDerivative[P, Any]):
             value, coefficients = found
             return value, *(scaled(value, coefficients, k) for k in range(1, order + 1))
         return tuple(nested(function, k)(x, *rest) for k in range(order + 1))
-
-    def called(self, *args: Any, **kwargs: Any) -> Called:
-        return self.series, args, kwargs
 
 
 def jet(function: Callable[P, Any], order: int) -> Derivative[P, tuple[Any, ...]]:
@@ -141,7 +138,7 @@ class NthDerivative(ComposedDerivative[P, Any]):
             kept_derivative(function, "taylor", (0,), batched=True))
         super().__init__(
             function, Wanted("nth_derivative", 0, False, (("n", n),)), nth_derivative, {"n": n},
-            part)
+            {"series" if part.options.mode == "taylor" else "push": part})
         self.__signature__ = find_target(function).signature
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,11 @@ from adcompiler.dispatch import Options
 from adcompiler.dispatch.arguments import described, refuse_foreign
 from adcompiler.dispatch.targets import find_target, named_forward
 from adcompiler.dispatch.trees import children
-from adcompiler.dispatch.written import STARS
+from adcompiler.dispatch.written import STARS, Written
 from adcompiler.errors import ADError
 from adcompiler.runtime.records import is_record, record
 from adcompiler.support.signatures import signature as signature_of
-from adcompiler.typed.axes import axes_as_given, axes_of_call, axes_of_parts, axis_within
+from adcompiler.typed.axes import Axes, axes_as_given, axes_of_call, axes_of_parts, axis_within
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
 MAX_FORMS = 64
@@ -34,7 +33,7 @@ class Vmapped(Derivative[P, Any]):
     other.
     """
 
-    def __init__(self, function: Callable[..., Any], in_axes: Any, out_axes: Any) -> None:
+    def __init__(self, function: Callable[..., Any], in_axes: Axes, out_axes: Axes) -> None:
         self.in_axes, self.out_axes = axes_as_given(in_axes), axes_as_given(out_axes)
         super().__init__(function, Wanted(
             "vmap", (), False, (("in_axes", self.in_axes), ("out_axes", self.out_axes))))
@@ -44,7 +43,7 @@ class Vmapped(Derivative[P, Any]):
             self.__signature__ = find_target(function).signature
         self.sees_calls = not any(
             p.kind in STARS for p in self.__signature__.parameters.values())
-        self._forms: dict[Any, EmittedDerivative[..., Any]] = {}
+        self.forms = {}
         self._last: EmittedDerivative[..., Any] | None = None
         self._refused: dict[Any, ADError] = {}
 
@@ -55,10 +54,11 @@ class Vmapped(Derivative[P, Any]):
                  *((kwargs[key], axis, key) for key, axis in axes[1].items())]
         extents = [found for value, axis, what in given for found in extents_of(value, axis, what)]
         count = number_of_examples(extents)
-        form = self.form(args, kwargs)
+        call = Written(args, kwargs)
+        form: EmittedDerivative[..., Any] = self.form(call)
         s = form.specialisations
         values = s.values(s.target.bound(args, kwargs))
-        key = (form.__name__, len(args), *kwargs, *types_key(values))
+        key = (form.__name__, *call.way, *types_key(values))
         if count and key not in self._refused:
             try:
                 compiled, _ = s.find(values)
@@ -69,10 +69,10 @@ class Vmapped(Derivative[P, Any]):
             else:
                 self._last = form
                 return s.run(compiled, values)
-        return self.one_by_one(count, args, kwargs, axes)
+        return self.one_by_one(count, call, *axes)
 
     def one_by_one(
-        self, count: int, args: Any, kwargs: dict[str, Any], axes: tuple[list[Any], dict[str, Any]]
+        self, count: int, call: Written, axes: Sequence[Axes], named: Mapping[str, Axes]
     ) -> Any:
         """Return what the function gives for one example after the other, stacked."""
         if not count:
@@ -80,24 +80,16 @@ class Vmapped(Derivative[P, Any]):
                 "vmap over no examples: what the function returns is known by calling it")
         found = [
             self.primal(
-                *(example(x, axis, i) for x, axis in zip(args, axes[0], strict=True)),
-                **{key: example(kwargs[key], axis, i) for key, axis in axes[1].items()})
+                *(example(x, axis, i) for x, axis in zip(call.args, axes, strict=True)),
+                **{key: example(call.kwargs[key], axis, i) for key, axis in named.items()})
             for i in range(count)
         ]
         return stacked(found, self.out_axes)
 
-    def form(self, args: Any, kwargs: dict[str, Any]) -> EmittedDerivative[..., Any]:
-        """Return what runs compiled code for calls that are written like this one."""
-        key = (len(args), *kwargs)
-        if key not in self._forms:
-            made = self.of_call(len(args), list(kwargs))
-            while len(self._forms) >= MAX_FORMS:
-                del self._forms[next(iter(self._forms))]
-            self._forms[key] = EmittedDerivative(made, Options("primal", ()))
-        return self._forms[key]
+    kept = staticmethod(EmittedDerivative.kept)
 
-    def of_call(self, count: int, keywords: list[str]) -> types.FunctionType:
-        """Return a function that calls this one with arguments so many by position, and these.
+    def form_of(self, count: int, keywords: tuple[str, ...]) -> Derivative[..., Any]:
+        """Return what calls this with arguments so many by position, and these.
 
         An argument that is left to its default is none of them.
         """
@@ -110,13 +102,15 @@ class Vmapped(Derivative[P, Any]):
         arguments = [*names, *(f"{key}={key}" for key in keywords)]
         name = getattr(self, "__name__", "function")
         name = f"{'lambda' if name == '<lambda>' else name}_of_examples"
-        return named_forward(name, ", ".join(given), ", ".join(arguments), self, given)
+        made = named_forward(name, ", ".join(given), ", ".join(arguments), self, given)
+        return EmittedDerivative(made, Options("primal", ()))
 
     def made_of(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return Vmapped, (self.primal, self.in_axes, self.out_axes)
 
     def code(self, *args: Any, **kwargs: Any) -> Code:
-        return self.form(args, kwargs).code(*args, **kwargs)
+        found: Code = self.form(Written(args, kwargs)).code(*args, **kwargs)
+        return found
 
     def running(self) -> Derivative[..., Any]:
         if self._last is None:
@@ -126,7 +120,7 @@ class Vmapped(Derivative[P, Any]):
         return self._last
 
 
-def extents_of(value: Any, axes: Any, what: str) -> Iterator[tuple[int, str]]:
+def extents_of(value: Any, axes: Axes, what: str) -> Iterator[tuple[int, str]]:
     """Yield the extents of the axes that a value is mapped over, with what they are of."""
     if axes is None or value is None:
         return
@@ -156,13 +150,12 @@ def number_of_examples(extents: Sequence[tuple[int, str]]) -> int:
     return extents[0][0]
 
 
-def example(value: Any, axes: Any, i: int) -> Any:
+def example(value: Any, axes: Axes, i: int) -> Any:
     """Return one example of a value: rows of arrays are views."""
     if axes is None or value is None:
         return value
-    if isinstance(value, np.ndarray):
-        axis = axes % value.ndim
-        return value[(slice(None),) * axis + (i,)]
+    if isinstance(value, np.ndarray) and isinstance(axes, int):
+        return value[(slice(None),) * (axes % value.ndim) + (i,)]
     parts = children(value)
     found = {
         key: example(part, axis, i) for (key, part), axis in
@@ -182,7 +175,7 @@ def rebuilt(like: Any, parts: dict[Any, Any]) -> Any:
     return type(like)(parts.values())
 
 
-def stacked(found: Sequence[Any], axes: Any, what: str = "the result") -> Any:
+def stacked(found: Sequence[Any], axes: Axes, what: str = "the result") -> Any:
     """Return results of all examples as one; raise ValueError or TypeError if they do not fit."""
     first = found[0]
     if first is None and all(one is None for one in found):
@@ -216,7 +209,7 @@ def stacked(found: Sequence[Any], axes: Any, what: str = "the result") -> Any:
 
 
 @suggesting
-def vmap(function: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0) -> Derivative[P, Any]:
+def vmap(function: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Derivative[P, Any]:
     """Return ``function`` mapped over axes of its arguments: called once for many examples.
 
     It does what a loop over the examples does, of which the results are stacked; what a function

@@ -12,7 +12,8 @@ from typing import Any
 from adcompiler.errors import ArgumentsError
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Function, Let, Param, Star, Var
-from adcompiler.typed.derivatives import AT_ONCE, maker_of
+from adcompiler.typed.derivatives import maker_of
+from adcompiler.typed.operators import OPERATORS
 
 STAR, NAMED, STARS = 2, 3, 4
 """Kinds of parameters: ``*args``, those given by keyword, ``**kwargs``."""
@@ -37,7 +38,7 @@ def applied(
             args.append(Star(param.var) if param.kind == STAR else param.var)
     primal, value = Const(python_function), Var("value")
     name = f"{function.name}_{operator.replace('_', '')}"
-    if operator in AT_ONCE:
+    if OPERATORS[operator].at_once:
         if tuple(wrt) != (0,) or any(parts) or not single or params[0].kind in (NAMED, STARS):
             raise ArgumentsError(f"{operator} is with respect to the first argument, a whole one")
         tangent = Param(Var(f"{params[0].var.name}_dot"), 1)
@@ -62,4 +63,4 @@ def types_of(
     operator: str, types: Sequence[t.Type], wrt: Sequence[int]
 ) -> tuple[t.Type, ...]:
     """Return the types of the parameters of what ``applied`` gives."""
-    return (*types, *(types[i] for i in wrt if operator in AT_ONCE))
+    return (*types, *(types[i] for i in wrt if OPERATORS[operator].at_once))

@@ -7,25 +7,18 @@ returns is not finite: that is tested, and only then is masked code compiled, an
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from adcompiler.compile.modes import MODES
 from adcompiler.dispatch.calling import of_each
-from adcompiler.dispatch.compiled import Assumed, Compiled, Same
+from adcompiler.dispatch.compiled import Compiled
 from adcompiler.dispatch.finite import is_finite
 from adcompiler.dispatch.linear_maps import Half
 from adcompiler.errors import ADError
-from adcompiler.ir import types as t
 from adcompiler.runtime import own
 from adcompiler.runtime.batches import pulled_each
 from adcompiler.runtime.native import Arguments, finite_test
-
-if TYPE_CHECKING:
-    from adcompiler.dispatch.specialisations import Specialisations
 
 PLACES = {"grad": 0, "value_and_grad": 1, "forward": 1, "linearize": 1, "taylor": 1}
 """Where the derivative is in what the code of a mode returns."""
@@ -59,20 +52,6 @@ class Masked:
                 self.compiled = None
             self.is_known = True
         return self.compiled
-
-
-def masked_form(
-    s: Specialisations, types_: tuple[t.Type, ...], assumed: Assumed, same: Same, native: bool
-) -> Masked:
-    """Return the masked form of the code, ``native`` or not, that is compiled for the same.
-    """
-    other = copy.copy(s)
-    options = s.options
-    of_one = options.batched and native and bool(MODES[options.mode].halves)
-    other.options = replace(
-        options, masked=True, backend="python", parallel=False,
-        batched=options.batched and not of_one, constant=options.constant and not native)
-    return Masked(lambda: other.compile(types_, assumed, same), of_one)
 
 
 def run_masked(
@@ -152,4 +131,4 @@ def firsts_of(text: str, first: str) -> list[str]:
     ]
 
 
-__all__ = ["Masked", "masked_form", "masked_half", "run_masked"]
+__all__ = ["Masked", "masked_half", "run_masked"]

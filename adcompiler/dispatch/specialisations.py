@@ -15,6 +15,7 @@ from adcompiler.cache.keys import digest, is_unknown, primary_key, resolve, stor
 from adcompiler.cache.modules import EMITTED, load_module
 from adcompiler.cache.seals import is_sealed
 from adcompiler.cache.store import Entry, Store, default_directory
+from adcompiler.compile.modes import MODES
 from adcompiler.dispatch import terminal as terminal
 from adcompiler.dispatch.arguments import real_at, refuse_foreign
 from adcompiler.dispatch.calling import (
@@ -27,7 +28,7 @@ from adcompiler.dispatch.keeping import (
     compiled_or_refused, facts_that_hold, kept_refusal, reliance_manifest,
 )
 from adcompiler.dispatch.linear_maps import Pushforward
-from adcompiler.dispatch.masking import masked_form
+from adcompiler.dispatch.masking import Masked
 from adcompiler.dispatch.native_source import native_source
 from adcompiler.dispatch.options import backend_key, check_options, debugging
 from adcompiler.dispatch.places import places_of
@@ -359,7 +360,7 @@ class Specialisations:
         each = self.options.batched and seeds == "tangents" and not emitted.one_by_one
         many = len(self.wrt) if each else 0
         s = self.of_one_seed() if emitted.one_by_one else self
-        masked = masked_form(s, types_, assumed, same, bool(emitted.native))
+        masked = s.masked(types_, assumed, same, bool(emitted.native))
         run, form = emitted.masking(run, masked, many)
         if report.get("effects") == ["by call"]:
             run = with_effects(run, self.target.function, self.parameters)
@@ -373,6 +374,17 @@ class Specialisations:
         return Compiled(
             emitted.entry, call, text, path, types_, tests, report, captured, run, bound=bound,
             masked=None if seeds or captured else form)
+
+    def masked(
+        self, types_: tuple[t.Type, ...], assumed: Assumed, same: Same, native: bool
+    ) -> Masked:
+        """Return the masked form of the code, ``native`` or not, that is compiled for the same."""
+        options, other = self.options, copy.copy(self)
+        of_one = options.batched and native and bool(MODES[options.mode].halves)
+        other.options = replace(
+            options, masked=True, backend="python", parallel=False,
+            batched=options.batched and not of_one, constant=options.constant and not native)
+        return Masked(lambda: other.compile(types_, assumed, same), of_one)
 
     def allowing(
         self, run: Callable[..., Any], report: dict[str, Any], types_: tuple[t.Type, ...],

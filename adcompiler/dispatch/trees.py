@@ -61,8 +61,15 @@ def size_of(tree: Any) -> int:
     return sum(int(np.size(leaf)) for leaf in leaves(tree))
 
 
+MAX_NUMBERS = 1 << 24
+"""Numbers in the seeds of one sweep: more seeds are taken in several sweeps."""
 MAX_UNITS = 256
 """Up to so many unit seeds of an array are kept."""
+
+
+def seeds_at_once(size: int) -> int:
+    """Return how many seeds, of ``size`` numbers each, one sweep may take."""
+    return max(1, MAX_NUMBERS // max(size, 1))
 
 
 @functools.lru_cache(maxsize=32)

@@ -11,7 +11,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,14 +19,35 @@ from adcompiler.dispatch.targets import (
     find_target, has_own_rule, named_forward, takes_anything,
 )
 from adcompiler.errors import ArgumentsError
+from adcompiler.runtime import own
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import is_record
 from adcompiler.specialise.calls.libraries import is_library
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.derivatives import is_derivative
+from adcompiler.typed.options import Argnums
 
-Argnums = int | str | tuple[int | str, ...]
 STARS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class Written(NamedTuple):
+    """The arguments of a call, as they are written: by position and by name."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    @property
+    def way(self) -> tuple[int | str, ...]:
+        """How many there are by position, and the names of the others."""
+        return len(self.args), *self.kwargs
+
+    def own(self) -> Written:
+        """Return copies of them, for calls that may write into their arguments."""
+        return Written(own(self.args), own(self.kwargs))
+
+    def given_to(self, function: Callable[..., Any]) -> Any:
+        """Return what a function gives for them."""
+        return function(*self.args, **self.kwargs)
 
 
 def sees_calls(function: Callable[..., Any]) -> bool:
@@ -142,3 +163,11 @@ def as_written(
     made = named_forward(shown, ", ".join(given), ", ".join(arguments), function, given)
     return made, wanted
 
+
+def as_called(
+    function: Callable[..., Any], argnums: Argnums, call: Written
+) -> tuple[Callable[..., Any], Argnums]:
+    """Return what is compiled for a call, as ``as_written``; the function unless it sees calls."""
+    if not sees_calls(function):
+        return function, argnums
+    return as_written(function, argnums, len(call.args), tuple(call.kwargs))

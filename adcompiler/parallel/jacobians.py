@@ -11,8 +11,9 @@ import numpy as np
 
 from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.jacobians import Jacobian
-from adcompiler.api.sparse.derivative import Settings, several
 from adcompiler.api.sparse.operators import SparseJacobian
+from adcompiler.api.sparse.structures import Settings
+from adcompiler.dispatch.written import Written
 from adcompiler.dispatch.trees import check_real, size_of, unit_batches
 from adcompiler.parallel.running import AHEAD, in_order
 from adcompiler.runtime import own
@@ -85,16 +86,17 @@ def sparse_jacobian(
 
     def found(*args: Any, **kwargs: Any) -> Any:
         """Return the Jacobian at the arguments, a CSR array."""
-        derivative = whole.as_called(args, kwargs)
-        values, wanted = derivative.arguments(args, kwargs)
-        structure = derivative.structure_for(values, wanted, args, kwargs)
+        call = Written(args, kwargs)
+        derivative: SparseJacobian[...] = whole.form(call)
+        point = derivative.find.point(call)
+        structure = derivative.find.at(point)
         coloring = structure.coloring
 
         def swept(of_rows: bool, colors: np.ndarray, count: int) -> np.ndarray | None:
             number = at_once or max(1, math.ceil(count / GROUPS))
             tasks = (
                 (derivative, of_rows, indicators(
-                    colors, start, min(start + number, count), np.bool_), args, kwargs)
+                    colors, start, min(start + number, count), np.bool_), call)
                 for start in range(0, count, number)
             )
             with watching(progress, f"Jacobian of {name}"):
@@ -102,27 +104,25 @@ def sparse_jacobian(
                 parts = list(counted(groups, "groups of colors", -(-count // number)))
             return np.concatenate(parts) if parts else None
 
-        dtype = real_dtype(wanted, is_column)
         columns = swept(False, coloring.columns, coloring.column_count)
         rows = swept(True, coloring.rows, coloring.row_count)
-        return structure.decompression.matrix(columns, rows, None, dtype)
+        return structure.decompression.matrix(columns, rows, None, point.dtype)
 
     return found
 
 
 def colored(
-    derivative: SparseJacobian[...], of_rows: bool, seeds: np.ndarray, args: tuple[Any, ...],
-    kwargs: Any,
+    derivative: SparseJacobian[...], of_rows: bool, seeds: np.ndarray, call: Written
 ) -> np.ndarray:
     """Return the sums of rows, or of columns, of some colors."""
-    _, wanted = derivative.arguments(args, kwargs)
-    dtype = real_dtype(wanted, is_column)
+    point = derivative.find.point(call)
+    wanted, dtype = point.wanted, point.dtype
     if of_rows:
-        value, pull = derivative.reverse(*args, **kwargs)
+        value, pull = call.given_to(derivative.reverse)
         cotangents = unflat(seeds.astype(real_dtype(value, is_row)), value, is_row)
-        back = several(derivative, pull(cotangents))
+        back = derivative.several(pull(cotangents))
         return flat(back, wanted, len(seeds), dtype, is_column)
-    push = derivative.forward(*args, **kwargs)
+    push = call.given_to(derivative.forward)
     value, derivatives = push(*unflat(seeds.astype(dtype), wanted, is_column))
     real_dtype(value, is_row)
     return flat(derivatives, value, len(seeds), dtype, is_row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,11 @@ class Keyed(tuple[tuple[Any, Any], ...]):
     """Axes of what a dict or an instance holds, with their keys or names."""
 
 
-def axes_as_given(axes: Any) -> Any:
+Axes = int | tuple["Axes", ...] | list["Axes"] | Mapping[Any, "Axes"] | Keyed | None
+"""An axis, None, or a container of these."""
+
+
+def axes_as_given(axes: Axes) -> Any:
     """Return axes as values with a hash: an int, None, a tuple of such, or ``Keyed``.
 
     Raises TypeError for what names no axes.
@@ -32,7 +37,7 @@ def axes_as_given(axes: Any) -> Any:
         f"{axes!r}")
 
 
-def axes_of_parts(axes: Any, keys: list[Any], what: str) -> list[Any]:
+def axes_of_parts(axes: Axes, keys: list[Any], what: str) -> list[Any]:
     """Return the axes of what a container holds under ``keys``, from those of the container.
 
     Raises ValueError if they are of another structure.
@@ -48,7 +53,7 @@ def axes_of_parts(axes: Any, keys: list[Any], what: str) -> list[Any]:
 
 
 def axes_of_call(
-    in_axes: Any, count: int, keywords: list[str]
+    in_axes: Axes, count: int, keywords: list[str]
 ) -> tuple[list[Any], dict[str, Any]]:
     """Return the axes of the arguments of a call; those given by name are mapped over axis 0.
 

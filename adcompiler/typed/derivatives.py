@@ -16,37 +16,6 @@ MAKERS: dict[Any, str] = {
 }
 """The functions that make a derivative of a function, with its mode; filled where they are."""
 
-
-OPTIONS: dict[str, tuple[str, ...]] = {
-    "grad": ("argnums", "has_aux"),
-    "value_and_grad": ("argnums", "has_aux"),
-    "vjp": ("argnums",),
-    "forward": ("argnums",),
-    "linearize": ("argnums",),
-    "derivative": ("argnum",),
-    "elementwise_grad": ("argnum",),
-    "jacobian": ("argnums", "mode", "holomorphic", "out"),
-    "jacfwd": ("argnums", "holomorphic"),
-    "jacrev": ("argnums", "holomorphic"),
-    "fmad": ("argnums",),
-    "hessian": ("argnums", "mode", "out"),
-    "nth_derivative": ("n",),
-    "jet": ("order",),
-    "hessian_diagonal": ("argnum",),
-    "laplacian": ("argnum",),
-    "gnvp": ("loss",),
-    "hvp": ("mode",),
-    "vhp": (),
-    "vmap": ("in_axes", "out_axes"),
-}
-"""What the maker of each mode is told beside the function, in the order of its parameters."""
-
-NONE_IS_SAID = frozenset({"in_axes", "out_axes"})
-"""Options for which None says something else than their default."""
-
-AT_ONCE = frozenset({"vjp", "forward", "linearize", "hvp", "vhp", "gnvp"})
-"""Modes whose makers are given the arguments of the function, too."""
-
 ONLY_OUTSIDE: dict[Any, str] = {}
 """Makers of derivatives that compiled code cannot call, each with what can be called instead."""
 

@@ -11,7 +11,7 @@ from adcompiler import (
     batched_jvp, compiled, grad, hessian, hvp, jet, jvp,
     nth_derivative, value_and_grad, vhp,
 )
-from adcompiler.api import seeds
+from adcompiler.dispatch import trees
 from adcompiler.api.hessians import COMBINATIONS
 from adcompiler.errors import RecordedWarning
 
@@ -90,7 +90,7 @@ def test_blocks_have_the_shapes_of_pairs_of_arguments(mode):
 @pytest.mark.parametrize("numbers", [1, 20, 10_000])
 @pytest.mark.parametrize("mode", ["fwd_adj", "adj_adj"])
 def test_rows_are_computed_so_many_at_once(monkeypatch, mode, numbers):
-    monkeypatch.setattr(seeds, "MAX_NUMBERS", numbers)
+    monkeypatch.setattr(trees, "MAX_NUMBERS", numbers)
     a, b, c = np.arange(6.0).reshape(2, 3), np.array([0.5, -0.5, 2.0]), 1.5
     H = hessian(mixed, argnums=(2, 0, 1), mode=mode)(a, b, c)
     assert H[0][0] == pytest.approx(6.0 * c * np.sum(b))

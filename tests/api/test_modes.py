@@ -10,14 +10,14 @@ import pytest
 
 from adcompiler import source
 from adcompiler.cli import main
-from adcompiler.compile.modes import MODES, Form, Mode
+from adcompiler.compile.modes import MODES, Mode
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.products.product import Product, as_it_is
 from adcompiler.products.specialised import Typed
 from adcompiler.typed.unit import Unit
 
 
-def build_plain(unit: Unit, typed: Typed, form: Form) -> Product:
+def build_plain(unit: Unit, typed: Typed, options: Options) -> Product:
     """Build the specialised function itself."""
     name = f"{typed.function.name}_plain"
     return as_it_is(unit, replace(typed, function=replace(typed.function, name=name)), "value")

@@ -10,7 +10,7 @@ from tests.docs.test_code_blocks import ROOT
 TEXT = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `([\w/]+)` \|(?:[^|]*\|){4} `([\w/]+\.py)` \|$", re.M)
 NO_STAGES = {
-    "structs", "signatures", "errors", "budget", "runtime", "smooth", "ir", "ops", "rulekit",
+    "errors", "support", "runtime", "smooth", "ir", "ops", "rulekit",
     "typed", "tracers", "plot", "viewer", "testing", "compile", "api", "interop", "parallel", "cli",
 }
 """What stages are made of, and what runs them."""
@@ -33,6 +33,6 @@ def test_files_that_are_named_are_there() -> None:
 
 
 def test_the_order_of_imports_is_the_one_that_holds() -> None:
-    start = TEXT.index("`structs < ")
+    start = TEXT.index("`errors < ")
     listed = re.findall(r"\w+", TEXT[start : TEXT.index("`", start + 1)])
     assert tuple(listed) == ORDER

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from adcompiler import fmad, grad, jacfwd, jacobian, jacrev
-from adcompiler.api import seeds
+from adcompiler.dispatch import trees
 
 
 def rows(v):
@@ -108,7 +108,7 @@ def test_modes_have_names():
 @pytest.mark.parametrize("made", [jacfwd, jacrev])
 @pytest.mark.parametrize("numbers", [1, 10, 1000])
 def test_seeds_are_taken_so_many_at_once(monkeypatch, made, numbers):
-    monkeypatch.setattr(seeds, "MAX_NUMBERS", numbers)
+    monkeypatch.setattr(trees, "MAX_NUMBERS", numbers)
 
     def f(p, s):
         return (p["w"] * s, p["w"][0] * p["c"][0] + s, [p["c"][0] ** 2])

@@ -7,6 +7,7 @@ import pytest
 
 from adcompiler import sparse_hessian, sparse_jacobian
 from adcompiler.api.sparse import structure as sparse_structure
+from adcompiler.dispatch import trees
 from adcompiler.dispatch import AtPoint
 from tests.lanes import one_in
 from tests.sparsity.check import dense_jacobian
@@ -145,7 +146,7 @@ def test_matrices_share_nothing_with_one_another(function):
 
 @pytest.mark.parametrize("most", [1, 12, 13, 24, 25, 1000])
 def test_sweeps_of_few_seeds(most, monkeypatch):
-    monkeypatch.setattr(sparse_structure, "MAX_NUMBERS", most)
+    monkeypatch.setattr(trees, "MAX_NUMBERS", most)
     jacobian = check_points(lambda x: x * np.roll(x, 1) - np.roll(x, 5), points(12))
     found = jacobian.structure(np.ones(12))
     at_once = max(1, most // 12)

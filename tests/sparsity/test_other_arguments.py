@@ -10,7 +10,7 @@ import scipy.linalg as la
 
 from adcompiler import grad, hessian_sparsity, jacobian, jacobian_sparsity, sparse_hessian
 from adcompiler import sparse_jacobian
-from adcompiler.api.sparse import derivative as sparse_derivative
+from adcompiler.api.sparse import structures
 from tests.sparsity.check import missing
 
 N = 5
@@ -160,13 +160,13 @@ def test_multipliers_are_generic_where_another_argument_is_looked_at() -> None:
 
 def test_nothing_is_found_again_when_values_change(monkeypatch: Any) -> None:
     found = []
-    real = sparse_derivative.watched_pattern
+    real = structures.watched_pattern
 
     def counting(*args: Any) -> Any:
         found.append(args)
         return real(*args)
 
-    monkeypatch.setattr(sparse_derivative, "watched_pattern", counting)
+    monkeypatch.setattr(structures, "watched_pattern", counting)
     hessian, x = sparse_hessian(by_product), POINTS[0]
     for k in range(40):
         v = np.cos(k * np.arange(N))

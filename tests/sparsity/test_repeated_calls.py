@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from adcompiler import sparse_hessian, sparse_jacobian
-from adcompiler.api.sparse import operators as sparse
 from adcompiler.api.sparse.structure import UNKNOWN, holds_same, kept_copy
+from adcompiler.api.sparse.structures import Structures
 from adcompiler.sparsity.coloring.coloring import color
 from adcompiler.sparsity.coloring.decompression import Decompression
 
@@ -37,13 +37,13 @@ def by_hand(x: Any, index: Any, scale: float = 2.0) -> Any:
 def looked_up(monkeypatch: Any) -> list[Any]:
     """Return a list that grows when arguments are looked at in the long way."""
     calls: list[Any] = []
-    real = sparse.SparseDerivative.structure_for
+    real = Structures.at
 
     def counting(self: Any, *args: Any) -> Any:
         calls.append(args)
         return real(self, *args)
 
-    monkeypatch.setattr(sparse.SparseDerivative, "structure_for", counting)
+    monkeypatch.setattr(Structures, "at", counting)
     return calls
 
 

@@ -162,9 +162,9 @@ def test_single_precision_and_numbers():
 
 
 def test_many_sweeps_where_seeds_would_fill_the_memory(monkeypatch):
-    from adcompiler.api.sparse import structure as sparse_structure
+    from adcompiler.dispatch import trees
 
-    monkeypatch.setattr(sparse_structure, "MAX_NUMBERS", 100)
+    monkeypatch.setattr(trees, "MAX_NUMBERS", 100)
     u = rng.uniform(0.5, 1.5, 50)
     found = sparse_jacobian(brusselator)(u, 5)
     assert np.allclose(found.toarray(), dense(brusselator, u, 5), rtol=1e-13)

@@ -10,13 +10,14 @@ import scipy.sparse as sp
 
 from adcompiler.api.sparse.watched_patterns import Watched
 from adcompiler.dispatch.guards import Guard
+from adcompiler.dispatch.written import Written
 from adcompiler.errors import WrongPatternError
 from adcompiler.plot import Pattern
-from adcompiler.runtime.adjoints.indexing import own
 from adcompiler.sparsity.coloring.coloring import as_pattern
 from adcompiler.sparsity.coloring.flattening import is_column, is_row, leaves
 from adcompiler.sparsity.dependences.fingerprints import Reads
 from adcompiler.support.structs import dataclass
+from adcompiler.typed.options import Argnums
 
 SHOWN = 5
 """Rows that a message names."""
@@ -36,8 +37,7 @@ class Given:
     second: bool = False
 
     def watched(
-        self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
-        argnums: Any, wanted: Sequence[Any],
+        self, function: Callable[..., Any], call: Written, argnums: Argnums, wanted: Sequence[Any]
     ) -> Watched:
         """Return the pattern for these arguments; ValueError if it has other columns than they.
 
@@ -45,19 +45,19 @@ class Given:
         """
         from adcompiler.api.sparse.patterns import refuse_written  # loads the compiler
 
-        guard = refuse_written(function, args, kwargs, argnums)
-        return self.depending_on(guard, function, args, kwargs, wanted)
+        guard = refuse_written(function, call, argnums)
+        return self.depending_on(guard, function, call, wanted)
 
     def depending_on(
-        self, guard: Guard, function: Callable[..., Any], args: Sequence[Any],
-        kwargs: dict[str, Any], wanted: Sequence[Any], why: str = "",
+        self, guard: Guard, function: Callable[..., Any], call: Written, wanted: Sequence[Any],
+        why: str = "",
     ) -> Watched:
         """Return the pattern as long as a guard holds; ``why`` the function is recorded."""
         columns = sum(np.size(leaf) for leaf in leaves(list(wanted), is_column))
         pattern = self.pattern
         if self.pairs is not None:
             rows = columns if self.second else sum(
-                np.size(leaf) for leaf in leaves(function(*own(args), **own(kwargs)), is_row))
+                np.size(leaf) for leaf in leaves(call.own().given_to(function), is_row))
             pattern = of_pairs(self.pairs, (rows, columns))
             pattern = whole(pattern) if self.second else pattern
         if pattern.shape[1] != columns:

@@ -7,36 +7,31 @@ the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, overload
 
 import numpy as np
 
 from adcompiler.api.argnums import Asked, stated
+from adcompiler.api.composed import Part
 from adcompiler.api.derivative import P
-from adcompiler.api.emitted import Argnums, EmittedDerivative
+from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.api.keywords import suggesting
-from adcompiler.api.sparse.derivative import (
-    Settings, SparseDerivative, returned, several,
-)
+from adcompiler.api.sparse.derivative import SparseDerivative
 from adcompiler.api.sparse.given_patterns import given
 from adcompiler.api.sparse.structure import Structure, repeatable
+from adcompiler.api.sparse.structures import Point, Settings
 from adcompiler.dispatch import AtPoint, Compiled, Options
-from adcompiler.plot import Pattern
+from adcompiler.dispatch.linear_maps import Pushforward
+from adcompiler.dispatch.written import Written
 from adcompiler.runtime.batches import seed_of
-from adcompiler.sparsity.coloring.coloring import Coloring, color, least_of_both
+from adcompiler.sparsity.coloring.coloring import Coloring
 from adcompiler.sparsity.coloring.decompression import Data
 from adcompiler.sparsity.coloring.flattening import (
     flat, is_column, is_row, leaves, real_dtype, unflat,
 )
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
-
-REVERSE_COST = 2.0
-"""What one cotangent costs, in tangents, when the kind of coloring is chosen."""
-
-FEW = 4
-"""So few colors of columns are taken as they are."""
-
+from adcompiler.typed.options import Argnums
 
 class SparseJacobian(SparseDerivative[P]):
     """A function's Jacobian as a sparse matrix; see ``sparse_jacobian``."""
@@ -47,58 +42,32 @@ class SparseJacobian(SparseDerivative[P]):
         self, function: Callable[..., Any], argnums: Argnums, settings: Settings
     ) -> None:
         super().__init__(function, argnums, settings)
-        backend = self.backend
-        self.forward: EmittedDerivative[..., Any] = EmittedDerivative(
-            function, Options("forward", self.argnums, batched=True, backend=backend))
-        self.fixed: EmittedDerivative[..., Any] = EmittedDerivative(
-            function,
-            Options("forward", self.argnums, batched=True, constant=True, backend=backend,
-                    alone=True))
-        self.reverse = EmittedDerivative(
-            function, Options("vjp", self.argnums, batched=True, backend=backend))
-
-    def colored(self, pattern: Pattern) -> Coloring:
-        if self.kind != "auto":
-            return color(pattern, self.kind, self.order)
-        by_column = color(pattern, "column", self.order)
-        fullest = int(np.bincount(pattern.indices).max(initial=0))
-        if by_column.count <= min(REVERSE_COST * fullest, FEW):
-            return by_column  # rows need at least as many colors as the fullest column has nonzeros
-        cost = {by_column: float(by_column.count)}
-        if REVERSE_COST * fullest < by_column.count:
-            by_row = color(pattern, "row", self.order)
-            cost[by_row] = REVERSE_COST * by_row.count
-        if least_of_both(pattern, REVERSE_COST) <= min(cost.values()):
-            both = color(pattern, "bidirectional", self.order)
-            cost[both] = both.column_count + REVERSE_COST * both.row_count
-        return min(cost, key=lambda coloring: (cost[coloring], coloring.count))
+        self.forward, self.reverse = self.parts["forward"], self.parts["reverse"]
 
     def sweeps(
-        self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, coloring: Coloring, call: Written
     ) -> tuple[Compiled | None, Compiled | None, Any]:
-        forward = code_for(self.fixed, args, kwargs) if coloring.column_count else None
+        forward = code_for(self.fixed, call) if coloring.column_count else None
         if not coloring.row_count:
             return forward, None, None
-        value, _ = self.reverse(*args, **kwargs)
-        return forward, code_for(self.reverse, args, kwargs), value
+        value, _ = call.given_to(self.reverse)
+        return forward, code_for(self.reverse, call), value
 
-    def swept(self, coloring: Coloring | None) -> EmittedDerivative[..., Any]:
+    def swept(self, coloring: Coloring | None) -> Part:
         pulls = coloring is not None and coloring.row_count > coloring.column_count
         return self.reverse if pulls else self.fixed
 
-    def matrix(
-        self, found: Structure, wanted: Sequence[Any], out: Any, args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
-        dtype, coloring = real_dtype(wanted, is_column), found.coloring
+    def matrix(self, found: Structure, point: Point, out: Any) -> Any:
+        dtype, coloring, wanted = point.dtype, found.coloring, point.wanted
+        args, kwargs = point.call
         at = columns = rows = None
         if coloring.column_count:
             at = self.fixed(*args, **kwargs)
-            columns = self.columns(found, at, wanted, dtype)
+            columns = self.columns(found, at, point)
         if not (kwargs or found.watched.why or self.settings.mode == "local") and (
             columns is not None or not coloring.column_count
         ):
-            self.last = repeatable(found, at, args, self.form.specialisations.wrt)
+            self.last = repeatable(found, at, args, self.find.forms.wrt)
         if coloring.column_count and columns is None:
             push = self.forward(*args, **kwargs)
 
@@ -115,22 +84,19 @@ class SparseJacobian(SparseDerivative[P]):
                     sum(np.size(leaf) for leaf in leaves(value, is_row)), found.pattern)
 
             def reverse(seeds: np.ndarray) -> np.ndarray:
-                back = several(self, pull(unflat(seeds, value, is_row)))
+                back = self.several(pull(unflat(seeds, value, is_row)))
                 return flat(back, wanted, len(seeds), dtype, is_column)
 
             rows = found.swept(True, real_dtype(value, is_row), reverse)
-        data = found.decompression.values(columns, rows, dtype)
-        return returned(self, found, data, out, wanted, dtype, args, kwargs)
+        return self.returned(found, found.decompression.values(columns, rows, dtype), out, point)
 
-    def along(
-        self, direction: np.ndarray, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> np.ndarray:
-        value, along = self.forward(*args, **kwargs)(*unflat(direction, wanted, is_column))
-        return np.asarray(flat(along, value, 1, dtype, is_row)[0])
+    def along(self, direction: np.ndarray, point: Point) -> np.ndarray:
+        push = point.call.given_to(self.forward)
+        value, along = push(*unflat(direction, point.wanted, is_column))
+        return np.asarray(flat(along, value, 1, point.dtype, is_row)[0])
 
     def columns(
-        self, found: Structure, at: Any, wanted: Sequence[Any], dtype: Any
+        self, found: Structure, at: AtPoint | Pushforward, point: Point
     ) -> list[np.ndarray] | None:
         """Return the derivatives along the seeds by code for constant ones, None without it."""
         if not isinstance(at, AtPoint):
@@ -145,12 +111,12 @@ class SparseJacobian(SparseDerivative[P]):
             if value is None:
                 value = seed_of(along, 0)
             real_dtype(value, is_row)
-            rows = flat(along, value, count, dtype, is_row)
+            rows = flat(along, value, count, point.dtype, is_row)
             if self.given is not None:
                 self.given.check_rows(rows.shape[1], found.pattern)
             return rows
 
-        return found.along(at, wanted, dtype, flattened)
+        return found.along(at, point.wanted, point.dtype, flattened)
 
 
 class SparseHessian(SparseDerivative[P]):
@@ -162,68 +128,46 @@ class SparseHessian(SparseDerivative[P]):
         self, function: Callable[..., Any], argnums: Argnums, settings: Settings
     ) -> None:
         super().__init__(function, argnums, settings)
-        backend = self.backend
-        s = self.form.specialisations
-        positions: Any = tuple(i - len(s.target.first) for i in s.wrt)
-        if s.single:
-            (positions,) = positions
-        gradient: EmittedDerivative[..., Any] = EmittedDerivative(
-            function, Options("grad", positions))
-        self.products: EmittedDerivative[..., Any] = EmittedDerivative(
-            gradient, Options("forward", positions, batched=True, backend=backend, alone=True))
-        self.fixed: EmittedDerivative[..., Any] = EmittedDerivative(
-            gradient, Options("forward", positions, batched=True, constant=True, backend=backend,
-                              alone=True))
+        self.products = self.parts["products"]
 
     def sweeps(
-        self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, coloring: Coloring, call: Written
     ) -> tuple[Compiled | None, Compiled | None, Any]:
-        needed = coloring.column_count > 0
-        return code_for(self.fixed, args, kwargs) if needed else None, None, None
+        return code_for(self.fixed, call) if coloring.column_count else None, None, None
 
-    def swept(self, coloring: Coloring | None) -> EmittedDerivative[..., Any]:
-        return self.fixed
-
-    def matrix(
-        self, found: Structure, wanted: Sequence[Any], out: Any, args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
-        dtype = real_dtype(wanted, is_column)
+    def matrix(self, found: Structure, point: Point, out: Any) -> Any:
+        dtype, wanted = point.dtype, point.wanted
+        args, kwargs = point.call
         products: Any = None
         if found.coloring.column_count:
             at = self.fixed(*args, **kwargs)
             if isinstance(at, AtPoint):
                 products = found.along(at, wanted, dtype, lambda result, count: flat(
-                    several(self, result[1] if at.with_value else result), wanted, count, dtype,
+                    self.several(result[1] if at.with_value else result), wanted, count, dtype,
                     is_column))
             if products is not None and not kwargs and self.settings.mode == "global":
-                self.last = repeatable(found, at, args, self.form.specialisations.wrt)
+                self.last = repeatable(found, at, args, self.find.forms.wrt)
         if found.coloring.column_count and products is None:
             push = self.products(*args, **kwargs)
 
             def forward(seeds: np.ndarray) -> np.ndarray:
-                along = several(self, push(*unflat(seeds, wanted, is_column))[1])
+                along = self.several(push(*unflat(seeds, wanted, is_column))[1])
                 return flat(along, wanted, len(seeds), dtype, is_column)
 
             products = found.swept(False, dtype, forward)
         data = found.decompression.values(products, products, dtype)
-        return returned(self, found, data, out, wanted, dtype, args, kwargs)
+        return self.returned(found, data, out, point)
 
-    def along(
-        self, direction: np.ndarray, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> np.ndarray:
-        push = self.products(*args, **kwargs)
-        along = several(self, push(*unflat(direction, wanted, is_column))[1])
-        return np.asarray(flat(along, wanted, 1, dtype, is_column)[0])
+    def along(self, direction: np.ndarray, point: Point) -> np.ndarray:
+        push = point.call.given_to(self.products)
+        along = self.several(push(*unflat(direction, point.wanted, is_column))[1])
+        return np.asarray(flat(along, point.wanted, 1, point.dtype, is_column)[0])
 
 
-def code_for(
-    derivative: EmittedDerivative[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Compiled:
+def code_for(derivative: Part, call: Written) -> Compiled:
     """Return the emitted code of a derivative for these arguments."""
     s = derivative.specialisations
-    return s.find(s.values(derivative.bound(*args, **kwargs)))[0]
+    return s.find(s.values(call.given_to(derivative.bound)))[0]
 
 
 class ValueAndSparseJacobian(SparseJacobian[P]):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.activity import varied_variables
-from adcompiler.api.sparse.watched_patterns import MODES
+from adcompiler.api.sparse import MODES
 from adcompiler.compile.pipeline import Request, refuse, typed_function
 from adcompiler.derive.disguises import refuse_memos
 from adcompiler.dispatch import Options, Specialisations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from adcompiler.api.sparse.pattern_programs import (
 from adcompiler.dispatch import Specialisations
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.guards import Guard
-from adcompiler.dispatch.written import as_written, sees_calls
+from adcompiler.dispatch.written import Written, as_called
 from adcompiler.errors import (
     ADError, LocatedError, MissingPrimalError, MissingRuleError, Reason,
     SourceNotFoundError, UnsupportedError,
@@ -31,18 +31,6 @@ from adcompiler.sparsity.tracing.detectors import (
 )
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
-
-
-
-def as_called(
-    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], argnums: Any
-) -> tuple[Callable[..., Any], Any]:
-    """Return what is compiled for a call with these arguments, and ``argnums`` for it."""
-    if not sees_calls(function):
-        return function, argnums
-    made, wanted = as_written(
-        function, 0 if argnums is None else argnums, len(args), tuple(kwargs))
-    return made, None if argnums is None else wanted
 
 
 @with_users_frames
@@ -86,15 +74,15 @@ def jacobian_sparsity(
                [0, 1, 1]])
     """
     needs_arguments("jacobian_sparsity", function, args, kwargs)
-    asked: Any
-    function, asked = as_called(function, args, kwargs, of_call(argnums, args))
+    call, asked = Written(args, kwargs), of_call(argnums, args)
+    function, wanted = as_called(function, 0 if asked is None else asked, call)
+    asked = None if asked is None else wanted
     if detector is not None:
         return detected(
             lambda: jacobian_sparsity(
                 function, *args, argnums=asked, mode=detector.mode, **kwargs),
-            function, args, kwargs, asked, detector, False)
-    columns = as_argnums(asked) if asked is not None else default_argnums(
-        function, args, kwargs)
+            function, call, asked, detector, False)
+    columns = default_argnums(function, call) if asked is None else asked
     value, inputs, _ = patterns_of(function, columns).run(args, kwargs, mode, False)
     return finished(lambda: jacobian(value, inputs.columns), function, columns)
 
@@ -128,23 +116,17 @@ def hessian_sparsity(
                [1, 0, 0],
                [0, 0, 0]])
     """
-    asked: Any
-    function, asked = as_called(
-        function, args, kwargs, tuple(range(len(args))) if argnums is None else of_call(
-            argnums, args))
+    call = Written(args, kwargs)
+    function, asked = as_called(function, of_call(... if argnums is None else argnums, args), call)
     if detector is not None:
         return detected(
             lambda: hessian_sparsity(
                 function, *args, argnums=asked, mode=detector.mode,
                 shared=shared or detector.shared, **kwargs),
-            function, args, kwargs, asked,
+            function, call, asked,
             replace(detector, shared=shared or detector.shared), True)
-    columns = as_argnums(asked)
-    value, inputs, machine = patterns_of(function, columns).run(
-        args, kwargs, mode, True, shared)
-    return finished(
-        lambda: hessian(machine, value, inputs.columns, shared), function, columns
-    )
+    value, inputs, machine = patterns_of(function, asked).run(args, kwargs, mode, True, shared)
+    return finished(lambda: hessian(machine, value, inputs.columns, shared), function, asked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,36 +145,36 @@ class Found:
 
 
 def found_pattern(
-    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], argnums: Argnums,
-    second: bool, looked: frozenset[int], mode: str,
+    function: Callable[..., Any], call: Written, argnums: Argnums, second: bool,
+    looked: frozenset[int], mode: str,
 ) -> Found:
     """Return the pattern of a Jacobian or a Hessian, with what it was found by.
 
     The values of the arguments at the positions ``looked`` are used, and of others if need be.
     Raises UnsupportedError for a function that writes into its arguments.
     """
-    guard = refuse_written(function, args, kwargs, argnums)
+    guard = refuse_written(function, call, argnums)
     patterns = patterns_of(function, argnums)
-    value, inputs, machine = patterns.run(args, kwargs, mode, second, looked=looked)
+    value, inputs, machine = patterns.run(*call, mode, second, looked=looked)
     pattern = finished(
         lambda: hessian(machine, value, inputs.columns, False) if second
         else jacobian(value, inputs.columns), function, argnums,
     )
-    compiled = patterns.compiled(patterns.values(args, kwargs))
+    compiled = patterns.compiled(patterns.values(*call))
     programs = [compiled.program, *compiled.callees.values()]
     return Found(
         pattern, guard, patterns, compiled, machine, tuple(lines_of(machine.full, programs)))
 
 
 def refuse_written(
-    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], argnums: Argnums
+    function: Callable[..., Any], call: Written, argnums: Argnums
 ) -> Guard:
     """Raise UnsupportedError for a function that writes into its arguments.
 
     Returns the test of what that was told from.
     """
     patterns = patterns_of(function, argnums)
-    compiled = patterns.compiled(patterns.values(args, kwargs))
+    compiled = patterns.compiled(patterns.values(*call))
     if compiled.written:
         raise writes(patterns.forms)
     return compiled.guard
@@ -207,8 +189,8 @@ def writes(forms: Specialisations) -> UnsupportedError:
 
 
 def detected(
-    compiled: Callable[[], Any], function: Callable[..., Any], args: Sequence[Any],
-    kwargs: dict[str, Any], argnums: Argnums | None, detector: Global, second: bool,
+    compiled: Callable[[], Any], function: Callable[..., Any], call: Written,
+    argnums: Argnums | None, detector: Global, second: bool,
 ) -> Any:
     """Return the pattern that a detector finds: ``compiled``, or by running on tracers."""
     if not detector.tracers:
@@ -217,8 +199,8 @@ def detected(
         except (SourceNotFoundError, LocatedError) as error:
             if detector.tracers is False or not is_without_source(error):
                 raise
-            return traced(function, args, kwargs, argnums, detector, second)
-    return traced(function, args, kwargs, argnums, detector, second)
+            return traced(function, call, argnums, detector, second)
+    return traced(function, call, argnums, detector, second)
 
 
 def is_without_source(error: Exception) -> bool:
@@ -235,17 +217,17 @@ OF_OBJECTS = (
 
 
 def traced(
-    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
-    argnums: Argnums | None, detector: Global, second: bool,
+    function: Callable[..., Any], call: Written, argnums: Argnums | None, detector: Global,
+    second: bool,
 ) -> Any:
     """Return the pattern that a function leaves on tracers."""
-    in_place = not second and is_in_place(function, args, kwargs)
-    columns = as_argnums(argnums) if argnums is not None else int(in_place)
+    in_place = not second and is_in_place(function, *call)
+    columns = argnums if argnums is not None else int(in_place)
     forms = patterns_of(function, columns).forms
-    bound = forms.target.signature.bind(*args, **kwargs)
+    bound = call.given_to(forms.target.signature.bind)
     bound.apply_defaults()
     names = list(forms.target.signature.parameters)
-    values = list(forms.values(forms.target.bound(args, kwargs)))
+    values = list(forms.values(forms.target.bound(*call)))
     run = Tracing(detector, second, columns_of(values))
     for i, steps in zip(forms.wrt, forms.parts, strict=True):
         values[i] = at_steps(values[i], steps, run.traced)
@@ -282,17 +264,10 @@ def buffer_of(value: Any) -> Any:
     return made
 
 
-def as_argnums(argnums: Any) -> Argnums:
-    """Return ``argnums`` as something that can be looked up."""
-    return tuple(argnums) if isinstance(argnums, list) else argnums
-
-
-def default_argnums(
-    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
-) -> Argnums:
+def default_argnums(function: Callable[..., Any], call: Written) -> Argnums:
     """Return the first argument; of functions that write into it, the first that is not written."""
     first = patterns_of(function, 0)
-    compiled = first.compiled(first.values(args, kwargs))
+    compiled = first.compiled(first.values(*call))
     if not compiled.is_in_place or 0 not in compiled.written:
         return 0
     offset = len(first.forms.target.first)

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.api.sparse.written_values import text_of_value
 from adcompiler.backends.python.printer.merge import merge
-from adcompiler.dispatch import Compiled
+from adcompiler.dispatch import Compiled, Specialisations
 from adcompiler.errors import ADError
 from adcompiler.sparsity.coloring.coloring import Coloring
 from adcompiler.sparsity.coloring.decompression import Decompression
@@ -47,10 +46,10 @@ class SparseModule:
     """Writes the module of a sparse Jacobian or Hessian for certain arguments."""
 
     def __init__(
-        self, form: EmittedDerivative[..., Any], wanted: Sequence[Any], coloring: Coloring,
+        self, forms: Specialisations, wanted: Sequence[Any], coloring: Coloring,
         decompression: Decompression, is_hessian: bool,
     ) -> None:
-        self.s = form.specialisations
+        self.s = forms
         self.wanted = wanted
         self.coloring = coloring
         self.decompression = decompression

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api.seeds import MAX_NUMBERS
 from adcompiler.api.sparse.watched_patterns import Watched
 from adcompiler.dispatch import AtPoint, NotFinite
 from adcompiler.dispatch.guards import Guard
+from adcompiler.dispatch.trees import seeds_at_once
 from adcompiler.runtime import AliasedError, StretchedError, Unfit
 from adcompiler.runtime.progress import counted
 from adcompiler.sparsity.coloring.coloring import Coloring, indicators
@@ -87,7 +87,7 @@ class Structure:
         """Return the derivatives along all seeds, of which ``sweep`` takes some at a time."""
         height, width = self.pattern.shape
         count = self.coloring.row_count if of_rows else self.coloring.column_count
-        at_once = seeds_of_one_sweep(max(height, width))
+        at_once = seeds_at_once(max(height, width))
         found = [
             sweep(self.seeds(of_rows, dtype, start, min(start + at_once, count)))
             for start in counted(range(0, count, at_once), "sweeps")
@@ -97,7 +97,7 @@ class Structure:
     def sweeps(self, at: AtPoint) -> list[tuple[int, int]]:
         """Return which colors of columns one sweep takes after the other, as many each."""
         count, size = self.coloring.column_count, max(self.pattern.shape)
-        at_once = seeds_of_one_sweep(size)
+        at_once = seeds_at_once(size)
         if at.most is not None:
             at_once = min(at_once, max(at.least, at.most // max(size, 1)))
         number = -(-count // at_once)
@@ -254,7 +254,7 @@ def repeatable(
         )
     if coloring.row_count:
         count = coloring.row_count
-        if count > seeds_of_one_sweep(max(height, width)):
+        if count > seeds_at_once(max(height, width)):
             return None
         cotangents = structure.seeds(True, np.dtype(np.float64), 0, count)
     others = tuple(None if i == position else kept_copy(arg) for i, arg in enumerate(args))
@@ -325,11 +325,6 @@ def numbers_in(value: Any) -> int:
 
     add(value)
     return sum(owners.values())
-
-
-def seeds_of_one_sweep(size: int) -> int:
-    """Return how many seeds of so many numbers one sweep takes."""
-    return max(1, MAX_NUMBERS // max(size, 1))
 
 
 __all__ = ["Repeatable", "Structure", "repeatable"]

@@ -22,6 +22,7 @@ from adcompiler.cache.store import Entry, Store, default_directory
 from adcompiler.dispatch import Specialisations
 from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.dispatch.keeping import facts_that_hold, reliance_manifest
+from adcompiler.dispatch.written import Written
 from adcompiler.errors import ADError, FullPatternWarning
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
@@ -32,12 +33,12 @@ from adcompiler.sparsity.dependences.fingerprints import PLAIN, Read, Reads, las
 from adcompiler.sparsity.dependences.structures import structure_of
 from adcompiler.sparsity.interpreter.fullness import FULL, LARGE
 from adcompiler.support.structs import dataclass
+from adcompiler.typed.options import Argnums
 from adcompiler.typed.values import type_of
 
 if TYPE_CHECKING:
     from adcompiler.api.sparse.pattern_programs import Compiled
 
-MODES = ("global", "local")
 SHOWN = 5
 """Lines that a warning names."""
 MAX_VARIANTS = 4
@@ -69,9 +70,8 @@ class Watched:
 
 
 def watched_pattern(
-    forms: Specialisations, function: Callable[..., Any], args: Sequence[Any],
-    kwargs: dict[str, Any], argnums: Any, second: bool, looked: frozenset[int] = frozenset(),
-    mode: str = "global",
+    forms: Specialisations, function: Callable[..., Any], call: Written, argnums: Argnums,
+    second: bool, looked: frozenset[int] = frozenset(), mode: str = "global",
 ) -> Watched:
     """Return the pattern of a Jacobian or a Hessian, and how to tell whether it still holds.
 
@@ -82,13 +82,13 @@ def watched_pattern(
     """
     disk = None
     if mode == "global" and not looked:
-        disk = OnDisk(forms, forms.values(forms.target.bound(args, kwargs)), second)
+        disk = OnDisk(forms, forms.values(forms.target.bound(*call)), second)
         kept = disk.found()
         if kept is not None:
             return kept
     from adcompiler.api.sparse.patterns import found_pattern  # loads the compiler
 
-    found = found_pattern(function, args, kwargs, argnums, second, looked, mode)
+    found = found_pattern(function, call, argnums, second, looked, mode)
     run = found.run
     assert run.sources is not None
     watched = Watched(

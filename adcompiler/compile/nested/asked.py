@@ -13,7 +13,8 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin
 from adcompiler.specialise.interface import Operations
 from adcompiler.support.structs import dataclass
-from adcompiler.typed.derivatives import OPTIONS, Wanted, maker_of
+from adcompiler.typed.derivatives import Wanted, maker_of
+from adcompiler.typed.operators import OPERATORS
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Asked:
     def derivative(self, mode: str, argnums: Any) -> Atom:
         """Write the derivative of the function, as a function."""
         wanted = Wanted(mode, argnums)
-        (option, *_) = OPTIONS[mode]
+        (option, *_) = OPERATORS[mode].options
         return self.s.let(
             Call(Const(maker_of(mode)), (self.func,), ((option, Const(argnums)),)),
             t.FunctionType(wanted), self.name, self.origin, False,

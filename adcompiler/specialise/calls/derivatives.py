@@ -9,9 +9,8 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star, unstar, arguments
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
-from adcompiler.typed.derivatives import (
-    AT_ONCE, MAKERS, NONE_IS_SAID, ONLY_OUTSIDE, OPTIONS, Wanted, holds_floats,
-)
+from adcompiler.typed.derivatives import MAKERS, ONLY_OUTSIDE, Wanted, holds_floats
+from adcompiler.typed.operators import OPERATORS
 from adcompiler.typed.unit import Unit
 
 
@@ -23,7 +22,7 @@ def make_derivative(
     named = dict(kwargs)
     if mode == "forward":
         return push_forward(s, args, named, origin, name)
-    if mode in AT_ONCE:
+    if OPERATORS[mode].at_once:
         return at_once(s, mode, args, named, origin, name)
     wanted = options_of(s.unit, mode, args, named)
     if wanted is None:
@@ -39,7 +38,8 @@ def at_once(
     """Write ``vjp(f, x, ...)``, or another derivative whose maker gets the arguments as well."""
     if not args or isinstance(args[0], Star):
         return refuse_options(s, origin)
-    options = {key: known(s.unit, kwargs.pop(key)) for key in OPTIONS[mode] if key in kwargs}
+    names = OPERATORS[mode].options
+    options = {key: known(s.unit, kwargs.pop(key)) for key in names if key in kwargs}
     argnums = options.pop("argnums", None)
     if argnums is None:
         argnums = tuple(range(len(args) - 1))
@@ -113,7 +113,7 @@ def options_of(
     """Return what ``grad(f, argnums, has_aux=...)`` asks for, None if compiling does not tell."""
     options = {  # what a terminal shows is for calls from outside
         key: value for key, value in kwargs.items() if key not in ("function", "progress")}
-    names = OPTIONS[mode]
+    names, none_is_said = OPERATORS[mode].options, OPERATORS[mode].none_is_said
     options.update(zip(names, args[1:], strict=False))
     found = {key: known(unit, unstar(value)) for key, value in options.items()}
     if found.get("out") is not None:
@@ -125,7 +125,7 @@ def options_of(
     if any(value is ... for value in found.values()) or not found.keys() <= set(names):
         return None
     given = tuple(
-        (key, value) for key, value in found.items() if value is not None or key in NONE_IS_SAID)
+        (key, value) for key, value in found.items() if value is not None or none_is_said)
     return Wanted(mode, argnums, has_aux, given)
 
 
