@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -50,7 +50,7 @@ class EmittedDerivative(Derivative[P, R_co]):
             function, options.argnums)
         self.forms = None if keeps and not sees_calls(function) else {}
         self._last_form: EmittedDerivative[..., Any] | None = None
-        self._refused: dict[Any, ADError] = {}
+        self._refused: dict[Hashable, ADError] = {}
         self._of_entries: dict[Any, EmittedDerivative[..., Any]] = {}
         self._install([])
         REGISTRY.watch(self)

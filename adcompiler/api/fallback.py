@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from adcompiler.dispatch import Compiled, Specialisations
@@ -125,7 +125,7 @@ MAX_KEPT = 2048
 
 
 def recorded_instead(
-    target: Target, error: ADError, table: dict[Any, ADError], key: Callable[[], Any],
+    target: Target, error: ADError, table: dict[Hashable, ADError], key: Callable[[], Hashable],
     record: Callable[[], Any],
 ) -> Any:
     """Return what a recording gives in place of what the compiler refuses with an error.
@@ -141,7 +141,7 @@ def recorded_instead(
     return found
 
 
-def keep_refused(table: dict[Any, ADError], key: Any, error: ADError) -> None:
+def keep_refused(table: dict[Hashable, ADError], key: Hashable, error: ADError) -> None:
     """Note that a function is recorded for some types; what is oldest goes, as each is found anew.
     """
     while len(table) >= MAX_KEPT:

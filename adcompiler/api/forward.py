@@ -18,6 +18,7 @@ from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.linear_maps import Pushforward, PushforwardOfSome
 from adcompiler.dispatch.trees import map_tree
+from adcompiler.dispatch.written import Written
 from adcompiler.runtime import own
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
@@ -102,7 +103,7 @@ def linearize(
         >>> push(np.array([0.0, 1.0, 0.0]))
         array([1., 3.])
     """
-    needs_arguments("linearize", function, primals, kwargs)
+    needs_arguments("linearize", function, Written(primals, kwargs))
     asked = of_call(argnums, primals)
     wanted = tuple(range(len(primals))) if asked is None else as_tuple(asked)
     inside = tuple(asked is not None or holds_floats(x) for x in primals[: len(wanted)])
@@ -228,7 +229,7 @@ def chosen(
     return tuple(i for i, _ in pairs), [d for _, d in pairs]
 
 
-def as_tuple(argnums: Argnums | list[Any]) -> tuple[int | str, ...]:
+def as_tuple(argnums: Argnums | list[int | str]) -> tuple[int | str, ...]:
     """Return ``argnums`` as a tuple, also of a single one."""
     return tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
 

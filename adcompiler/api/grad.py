@@ -14,6 +14,7 @@ from adcompiler.dispatch import Options, differentiated_by_default
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.linear_maps import Pullback, PullbackOfSome
 from adcompiler.dispatch.source_text import SourceText
+from adcompiler.dispatch.written import Written
 from adcompiler.typed.derivatives import MAKERS
 
 R = TypeVar("R")
@@ -178,7 +179,7 @@ def vjp(
         >>> pullback(np.array([1.0, 0.0]))
         (array([2., 1., 0.]),)
     """
-    needs_arguments("vjp", function, args, kwargs)
+    needs_arguments("vjp", function, Written(args, kwargs))
     default = None
     asked = of_call(argnums, args)
     if asked is None:

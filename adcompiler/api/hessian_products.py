@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from adcompiler.api.derivative import Derivative
@@ -20,7 +20,7 @@ from adcompiler.typed.operators import OPERATORS
 
 _ACCEPTED: weakref.WeakKeyDictionary[Derivative[..., Any], str] = weakref.WeakKeyDictionary()
 """The combination that is taken where the compiler refuses to push a tangent through a gradient."""
-_RECORDED: weakref.WeakKeyDictionary[Derivative[..., Any], dict[Any, ADError]] = (
+_RECORDED: weakref.WeakKeyDictionary[Derivative[..., Any], dict[Hashable, ADError]] = (
     weakref.WeakKeyDictionary())
 """Gradients whose second derivatives the compiler refuses, with the types of arguments."""
 
@@ -59,7 +59,7 @@ def hvp(
         >>> hvp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 0.5]))
         array([6., 6.])
     """
-    first_argument_only("hvp", function, kwargs)
+    first_argument_only("hvp", function, Written((x, v, *rest), kwargs))
     if mode is None and backend == "record":
         return hvp(function, x, v, *rest, mode="fwd_adj", backend=backend, **kwargs)
     if mode is None:
@@ -123,7 +123,7 @@ def vhp(function: Callable[..., Any], x: Any, v: Any, *rest: Any, **kwargs: Any)
         >>> vhp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 0.5]))
         array([6., 6.])
     """
-    first_argument_only("vhp", function, kwargs)
+    first_argument_only("vhp", function, Written((x, v, *rest), kwargs))
     return hvp(function, x, v, *rest, mode="adj_adj", **kwargs)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from inspect import Parameter
 from typing import Any, cast, overload
@@ -60,8 +60,8 @@ class Hessian(ComposedDerivative[P, Any]):
     """A function's Hessian; see ``hessian``."""
 
     def __init__(
-        self, function: Callable[..., Any], argnums: Asked, mode: str | None, out: Any,
-        backend: str,
+        self, function: Callable[..., Any], argnums: Asked, mode: str | None,
+        out: np.ndarray | None,        backend: str,
     ) -> None:
         options = Wanted("hessian", stated(function, argnums), False, (
             *((("mode", mode),) if mode else ()), *((("out", True),) if out is not None else ()),
@@ -81,7 +81,7 @@ class Hessian(ComposedDerivative[P, Any]):
         self.forms = {} if sees or any_number else None
         self.several, self.out, self.backend = not options.single, out, backend
         self.is_accepted = False
-        self.refused: dict[Any, ADError] = {}
+        self.refused: dict[Hashable, ADError] = {}
 
     def form_of(self, count: int, keywords: tuple[str, ...]) -> Derivative[..., Any]:
         if not self.any_number:
@@ -207,18 +207,20 @@ class Hessian(ComposedDerivative[P, Any]):
 
 @overload
 def hessian(
-    function: None = None, argnums: Asked = 0, *, mode: str | None = None, out: Any = None,
+    function: None = None, argnums: Asked = 0, *, mode: str | None = None,
+    out: np.ndarray | None = None,
     backend: str = "python",
 ) -> Callable[[Callable[P, Any]], Derivative[P, Any]]: ...
 @overload
 def hessian(
-    function: Callable[P, Any], argnums: Asked = 0, *, mode: str | None = None, out: Any = None,
+    function: Callable[P, Any], argnums: Asked = 0, *, mode: str | None = None,
+    out: np.ndarray | None = None,
     backend: str = "python",
 ) -> Derivative[P, Any]: ...
 @suggesting
 def hessian(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, mode: str | None = None,
-    out: Any = None, backend: str = "python",
+    out: np.ndarray | None = None, backend: str = "python",
 ) -> Any:
     """Return a function that computes the Hessian of ``function``.
 
@@ -262,7 +264,9 @@ def hessian(
     return Hessian(function, argnums, mode, out, backend)
 
 
-def empty_blocks(values: Sequence[Any], out: Any) -> list[list[Any]]:
+def empty_blocks(
+    values: Sequence[np.ndarray], out: np.ndarray | None
+) -> list[list[np.ndarray]]:
     """Return arrays for the blocks of a Hessian; ``out`` for the only one, if it is given."""
     blocks = [[np.empty(x.shape + y.shape, x.dtype) for y in values] for x in values]
     if out is None:
@@ -310,7 +314,7 @@ class Rows:
                 )
         return values[len(s.target.first) :], [np.asarray(values[i]) for i in s.wrt]
 
-    def at(self, args: tuple[Any, ...], values: list[Any]) -> Iterator[tuple[int, Any, Any]]:
+    def at(self, args: tuple[Any, ...], values: list[np.ndarray]) -> Iterator[tuple[int, Any, Any]]:
         """Yield rows of the Hessian: for which argument, what index of it, and their parts."""
         if self.mode.endswith("adj"):
             yield from self.many(args, values)
@@ -329,7 +333,7 @@ class Rows:
                 raise RunsAgainError([random_draws.drawing_again(self.gradient.primal)])
 
     def many(
-        self, args: tuple[Any, ...], values: list[Any]
+        self, args: tuple[Any, ...], values: list[np.ndarray]
     ) -> Iterator[tuple[int, Any, list[Any]]]:
         """Yield the rows of as many elements of an argument as one sweep computes, as ``at``."""
         rows: Callable[[tuple[Any, ...]], Any]
@@ -350,7 +354,8 @@ class Rows:
             done += number
 
     def entries(
-        self, args: tuple[Any, ...], values: list[Any], direction: tuple[Any, ...]
+        self, args: tuple[Any, ...], values: list[np.ndarray],
+        direction: tuple[np.ndarray | float, ...],
     ) -> list[Any]:
         """Return a row of the Hessian, entry by entry."""
         push = self.second(args, direction)
@@ -366,8 +371,8 @@ def call_types(gradient: Part, call: Written) -> Any:
 
 
 def placed(
-    shape: tuple[int, ...], start: int, stop: int, parts: list[Any]
-) -> tuple[Any, list[Any]]:
+    shape: tuple[int, ...], start: int, stop: int, parts: list[np.ndarray]
+) -> tuple[Any, list[np.ndarray]]:
     """Return the index of some elements of an array, counted in C order, and their rows' parts."""
     if stop - start == math.prod(shape):
         return Ellipsis, [part.reshape((*shape, *part.shape[1:])) for part in parts]
@@ -421,7 +426,7 @@ def directional(function: Callable[..., Any], positions: tuple[int, ...]) -> Cal
 
 
 def unit_vectors(
-    values: list[Any],
+    values: list[np.ndarray],
 ) -> Iterator[tuple[int, tuple[int, ...], tuple[Any, ...]]]:
     """Yield each element of some arrays, by array and index, and the direction that moves it."""
     zeros = [np.zeros_like(value) for value in values]
@@ -432,7 +437,7 @@ def unit_vectors(
             yield i, index, tuple(map(number_or_array, [*zeros[:i], one, *zeros[i + 1 :]]))
 
 
-def number_or_array(value: Any) -> Any:
+def number_or_array(value: np.ndarray) -> Any:
     """Return an array without axes as a number."""
     return value if value.ndim else value.item() if value.dtype == np.float64 else value[()]
 

@@ -27,6 +27,8 @@ UNSHARED = frozenset({np.ndarray, float, int, bool, str, complex, np.float64})
 """Classes of arguments of which code that does not write into them keeps nothing but arrays."""
 REVERSE_COST = 2
 """What one cotangent costs, in tangents, where loops run for each seed."""
+Leaf = np.ndarray | float
+"""What stands in a tree of numbers."""
 
 
 def is_real_array(value: Any) -> bool:
@@ -423,14 +425,15 @@ def beside(tree: Any, part: Any) -> Iterator[Any]:
         yield from beside(child, inner.get(key))
 
 
-def inner_tree(arguments: tuple[Any, ...], blocks: Any, several: bool) -> Any:
+def inner_tree(arguments: tuple[Any, ...], blocks: Iterator[Leaf], several: bool) -> Any:
     """Return the next blocks in the structure of the arguments."""
     tree = map_tree(lambda _: next(blocks), arguments)
     return tree if several else tree[0]
 
 
 def block_of(
-    parts: list[list[Any]], results: list[Any], inputs: list[Any], i: int, j: int, by_rows: bool
+    parts: list[list[np.ndarray | None]], results: list[Leaf], inputs: list[Leaf], i: int, j: int,
+    by_rows: bool,
 ) -> Any:
     """Return the derivatives of one leaf of the result by one leaf of the arguments."""
     shape = (*np.shape(results[i]), *np.shape(inputs[j]))
@@ -439,7 +442,8 @@ def block_of(
     start = size_of(across[:position])
     stop = start + int(np.size(across[position]))
     column = [part[j if by_rows else i] for part in parts]
-    chosen = [] if any(batch is None for batch in column) else between(column, start, stop)
+    known = [batch for batch in column if batch is not None]
+    chosen = between(known, start, stop) if len(known) == len(column) else []
     if not chosen:
         return np.zeros(shape)
     whole = chosen[0] if len(chosen) == 1 else np.concatenate(chosen)
@@ -448,7 +452,7 @@ def block_of(
     return np.moveaxis(whole, 0, -1).reshape(shape)
 
 
-def between(batches: list[Any], start: int, stop: int) -> list[Any]:
+def between(batches: list[np.ndarray], start: int, stop: int) -> list[np.ndarray]:
     """Return the rows from ``start`` to ``stop`` of arrays that follow each other."""
     chosen = []
     for batch in batches:
@@ -458,7 +462,7 @@ def between(batches: list[Any], start: int, stop: int) -> list[Any]:
     return [rows for rows in chosen if len(rows)]
 
 
-def fill(buffer: Any, block: Any) -> None:
+def fill(buffer: Leaf, block: np.ndarray) -> None:
     """Write a block of the Jacobian into the buffer for it."""
     if not isinstance(buffer, np.ndarray) or buffer.shape != block.shape:
         raise ValueError(

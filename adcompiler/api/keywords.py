@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from adcompiler.dispatch.arguments import described
+from adcompiler.dispatch.written import Written
 from adcompiler.errors import suggestion
 from adcompiler.ops.homes import display_name
 from adcompiler.support.signatures import signature as signature_of
@@ -103,10 +104,10 @@ def names_arguments(value: Any) -> bool:
 
 
 def needs_arguments(
-    operator: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    operator: str, function: Callable[..., Any], call: Written
 ) -> None:
     """Raise TypeError where an operator at given arguments is called without any."""
-    if args or kwargs or not callable(function):
+    if any(call) or not callable(function):
         return
     try:
         signature = signature_of(function)
@@ -122,10 +123,10 @@ def needs_arguments(
 
 
 def first_argument_only(
-    operator: str, function: Callable[..., Any], kwargs: dict[str, Any]
+    operator: str, function: Callable[..., Any], call: Written
 ) -> None:
     """Raise TypeError where ``argnums`` is neither the operator's nor the function's."""
-    given = [name for name in ("argnums", "argnum") if name in kwargs]
+    given = [name for name in ("argnums", "argnum") if name in call.kwargs]
     if not given:
         return
     try:

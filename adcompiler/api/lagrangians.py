@@ -13,6 +13,7 @@ from adcompiler.api.keywords import suggesting
 from adcompiler.api.sparse.operators import SparseHessian, ValueAndSparseJacobian
 from adcompiler.api.sparse.structures import Settings
 from adcompiler.dispatch import Options
+from adcompiler.sparsity.coloring.decompression import Out
 
 Arrays = tuple[np.ndarray, np.ndarray]
 
@@ -63,7 +64,7 @@ class Lagrangian:
             return np.zeros(0)
         return as_vector(self.constrained.valued(x, *params))
 
-    def jacobian(self, x: np.ndarray, *params: Any, out: Any = None) -> Any:
+    def jacobian(self, x: np.ndarray, *params: Any, out: Out = None) -> Any:
         """Return the Jacobian of the constraints, a sparse array of a row for each of them.
 
         ``out`` is one of an earlier call, or a vector for its nonzeros. Raises ValueError where
@@ -85,7 +86,7 @@ class Lagrangian:
 
     def hessian(
         self, x: np.ndarray, multipliers: np.ndarray, *params: Any, sigma: float = 1.0,
-        out: Any = None,
+        out: Out = None,
     ) -> Any:
         """Return the Hessian of ``sigma * f + multipliers @ c`` in ``x``, a sparse array.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import weakref
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from adcompiler.api.forward import chosen, jvp
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.targets import find_target
 from adcompiler.dispatch.trees import leaves
+from adcompiler.dispatch.written import Written
 from adcompiler.errors import ADError, TooLongError
 from adcompiler.runtime.structure import mapped
 from adcompiler.runtime.structure import as_gradient
@@ -57,7 +59,8 @@ def taylor(
         TypeError, ValueError: For series of another structure, or of different orders.
 
     Example:
-        >>> import math
+        >>> import inspect
+import math
         >>> import numpy as np
         >>> from adcompiler import taylor
         >>> taylor(math.exp, (0.0,), (np.array([1.0, 0.0]),))
@@ -87,7 +90,7 @@ class Jet(ComposedDerivative[P, Any]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> tuple[Any, ...]:
         """Return the derivatives of orders 0, 1, ... as a tuple."""
-        x, *rest = by_position(self, args, kwargs)
+        x, *rest = by_position(self, Written(args, kwargs))
         function, order = self.primal, self.order
         found = None if order == 0 else by_series(function, order, x, tuple(rest))
         if found is not None:
@@ -143,7 +146,7 @@ class NthDerivative(ComposedDerivative[P, Any]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return the derivative at the arguments."""
-        x, *others = by_position(self, args, kwargs)
+        x, *others = by_position(self, Written(args, kwargs))
         rest = tuple(others)
         if self.n == 0:
             return self.by_forward_mode(x, *rest)
@@ -190,15 +193,14 @@ def nth_derivative(function: Callable[P, Any], n: int) -> Derivative[P, Any]:
     return NthDerivative(function, n)
 
 
-def by_position(
-    derivative: Derivative[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Any, ...]:
+def by_position(derivative: ComposedDerivative[..., Any], call: Written) -> tuple[Any, ...]:
     """Return all arguments by position; TypeError where some cannot be given so."""
-    if not kwargs:
-        return args
-    bound = derivative.__signature__.bind(*args, **kwargs)
+    if not call.kwargs:
+        return call.args
+    bound: inspect.BoundArguments = call.given_to(derivative.__signature__.bind)
     if bound.kwargs:
-        raise TypeError(f"{derivative!r} takes arguments by position; got {', '.join(kwargs)}")
+        raise TypeError(
+            f"{derivative!r} takes arguments by position; got {', '.join(call.kwargs)}")
     return bound.args
 
 

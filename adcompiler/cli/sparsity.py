@@ -20,6 +20,7 @@ from adcompiler.api.sparse.patterns import hessian_sparsity, jacobian_sparsity
 from adcompiler.cli.dump import parse_argnums
 from adcompiler.cli.output import show_json
 from adcompiler.cli.target import UsageError, load_target, running, writing
+from adcompiler.dispatch.written import Written
 from adcompiler.ops.homes import display_name
 from adcompiler.plot import save
 from adcompiler.support.signatures import signature as signature_of
@@ -130,7 +131,7 @@ def dump_pattern(options: argparse.Namespace) -> str:
     check_given(name, function, given)
     with running(name):
         programs = patterns_of(function, argnums)
-        program = programs.compiled(programs.values((), given)).program
+        program = programs.compiled(programs.values(Written((), given))).program
     rows, last = [], ""
     for number, line in enumerate(program.text.splitlines(), 1):
         origin = program.origins.get(number)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 
 from tests.architecture.test_sizes import ROOT, files
 
 AT_MOST: dict[str, int] = {
-    "__init__": 1, "analyses": 13, "api": 303, "backends": 452, "batching": 24, "cache": 32,
-    "cli": 21, "compile": 23, "derive": 27, "dispatch": 121, "errors": 2, "frontend": 12,
-    "interop": 114, "ir": 18, "ops": 51, "optimise": 29, "parallel": 26, "plot": 7,
+    "__init__": 1, "analyses": 13, "api": 111, "backends": 452, "batching": 24, "cache": 32,
+    "cli": 21, "compile": 23, "derive": 27, "dispatch": 116, "errors": 2, "frontend": 12,
+    "interop": 72, "ir": 18, "ops": 51, "optimise": 29, "parallel": 26, "plot": 7,
     "prelude": 41, "products": 5, "record": 245, "rulekit": 85, "smooth": 5, "sparsity": 608,
     "specialise": 172, "support": 16, "testing": 14, "typed": 51, "viewer": 23,
 }
@@ -19,7 +20,7 @@ AT_MOST: dict[str, int] = {
 
 def takes_anything(annotation: ast.expr) -> bool:
     """Say whether an annotation holds ``Any``, what a function returns apart, or is ``object``."""
-    text = ast.unparse(annotation).replace("Callable[..., Any]", "Callable")
+    text = re.sub(r"Callable\[(\.\.\.|\w+), Any\]", "Callable", ast.unparse(annotation))
     names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
     return "Any" in names or text == "object"
 
@@ -62,5 +63,5 @@ def test_the_counts_are_those_of_today() -> None:
 def test_what_takes_anything() -> None:
     annotations = parameters("def f(a: Any, b: list[Any], c: object, d: int, e, g: float): ...")
     assert list(map(takes_anything, annotations)) == [True, True, True, False, False]
-    (function,) = parameters("def f(a: Callable[..., Any]): ...")
-    assert not takes_anything(function)
+    functions = parameters("def f(a: Callable[..., Any], b: Callable[P, Any]): ...")
+    assert not any(map(takes_anything, functions))

@@ -13,7 +13,8 @@ import scipy.sparse as sp
 from adcompiler.api.composed import Called, ComposedDerivative, Part, parts_of
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.sparse.structure import Repeatable, Structure
-from adcompiler.api.sparse.structures import Point, Settings, Structures
+from adcompiler.api.sparse.structures import Settings, Structures
+from adcompiler.api.sparse.watched_patterns import Point
 from adcompiler.dispatch import Compiled
 from adcompiler.dispatch.explain import Explanation
 from adcompiler.dispatch.source_text import SourceText
@@ -22,7 +23,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.plot import Pattern
 from adcompiler.runtime.progress import watching
 from adcompiler.sparsity.coloring.coloring import Coloring
-from adcompiler.sparsity.coloring.decompression import Data
+from adcompiler.sparsity.coloring.decompression import Data, Out
 from adcompiler.sparsity.dependences.fingerprints import fingerprint
 from adcompiler.typed.derivatives import Wanted
 from adcompiler.typed.operators import OPERATORS
@@ -82,7 +83,7 @@ class SparseDerivative(ComposedDerivative[P, Any]):
     def why_last_recorded(self) -> str | None:
         return None
 
-    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, out: Out = None, **kwargs: Any) -> Any:
         """Return the derivative at the arguments, a sparse array, written into ``out`` if given.
 
         ``out`` is such an array of an earlier call, or a vector for the nonzeros.
@@ -113,7 +114,7 @@ class SparseDerivative(ComposedDerivative[P, Any]):
         """The derivative by recordings."""
         return self.like(settings=replace(self.settings, backend="record"))
 
-    def matrix(self, found: Structure, point: Point, out: Any) -> Any:
+    def matrix(self, found: Structure, point: Point, out: Out) -> Any:
         """Return the matrix of a structure, tested if the pattern was given."""
         raise NotImplementedError
 
@@ -196,7 +197,7 @@ class SparseDerivative(ComposedDerivative[P, Any]):
         """Return what is found of the arguments as one for each of them."""
         return (found,) if self.options.single else found
 
-    def returned(self, found: Structure, data: np.ndarray, out: Any, point: Point) -> Any:
+    def returned(self, found: Structure, data: np.ndarray, out: Out, point: Point) -> Any:
         """Return the nonzeros as they are asked for, tested if the pattern was given.
 
         Raises WrongPatternError if that is wrong.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
-from adcompiler.api.sparse.watched_patterns import Watched
+from adcompiler.api.sparse.watched_patterns import Point, Watched
 from adcompiler.dispatch.guards import Guard
-from adcompiler.dispatch.written import Written
 from adcompiler.errors import WrongPatternError
 from adcompiler.plot import Pattern
 from adcompiler.sparsity.coloring.coloring import as_pattern
@@ -19,6 +19,8 @@ from adcompiler.sparsity.dependences.fingerprints import Reads
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.options import Argnums
 
+Stated: TypeAlias = ArrayLike | sp.csr_array | None
+"""A dense or sparse matrix, or a tuple of the rows and of the columns of its nonzeros."""
 SHOWN = 5
 """Rows that a message names."""
 
@@ -37,7 +39,7 @@ class Given:
     second: bool = False
 
     def watched(
-        self, function: Callable[..., Any], call: Written, argnums: Argnums, wanted: Sequence[Any]
+        self, function: Callable[..., Any], point: Point, argnums: Argnums
     ) -> Watched:
         """Return the pattern for these arguments; ValueError if it has other columns than they.
 
@@ -45,19 +47,18 @@ class Given:
         """
         from adcompiler.api.sparse.patterns import refuse_written  # loads the compiler
 
-        guard = refuse_written(function, call, argnums)
-        return self.depending_on(guard, function, call, wanted)
+        guard = refuse_written(function, point.call, argnums)
+        return self.depending_on(guard, function, point)
 
     def depending_on(
-        self, guard: Guard, function: Callable[..., Any], call: Written, wanted: Sequence[Any],
-        why: str = "",
+        self, guard: Guard, function: Callable[..., Any], point: Point, why: str = ""
     ) -> Watched:
         """Return the pattern as long as a guard holds; ``why`` the function is recorded."""
-        columns = sum(np.size(leaf) for leaf in leaves(list(wanted), is_column))
+        columns = sum(np.size(leaf) for leaf in leaves(point.wanted, is_column))
         pattern = self.pattern
         if self.pairs is not None:
             rows = columns if self.second else sum(
-                np.size(leaf) for leaf in leaves(call.own().given_to(function), is_row))
+                np.size(leaf) for leaf in leaves(point.call.own().given_to(function), is_row))
             pattern = of_pairs(self.pairs, (rows, columns))
             pattern = whole(pattern) if self.second else pattern
         if pattern.shape[1] != columns:
@@ -74,11 +75,11 @@ class Given:
                 f"pattern has {pattern.shape[0]} rows, and the result {numbers} numbers")
 
     @staticmethod
-    def direction(columns: int, dtype: Any) -> np.ndarray:
+    def direction(columns: int, dtype: type) -> np.ndarray:
         """Return the direction along which matrices are tested, as the only row of seeds."""
         return np.random.default_rng(1).uniform(0.5, 1.5, (1, columns)).astype(dtype)
 
-    def verify(self, matrix: Any, direction: np.ndarray, along: np.ndarray) -> None:
+    def verify(self, matrix: sp.csr_array, direction: np.ndarray, along: np.ndarray) -> None:
         """Raise WrongPatternError unless a matrix times the direction is the derivative ``along``.
 
         The entries of the direction differ, so that a missing nonzero, or one that was added to
@@ -99,13 +100,14 @@ class Given:
             )
 
 
-def given(pattern: Any, check: bool, second: bool = False) -> Given | None:
+def given(pattern: Stated, check: bool, second: bool = False) -> Given | None:
     """Return what is known of a pattern that is given; None of none."""
     if pattern is None:
         return None
     if isinstance(pattern, tuple):
         return Given(None, check, pairs_of(pattern), second)
-    made = as_pattern(pattern)
+    matrix: Any = pattern
+    made = as_pattern(matrix)
     if made.ndim != 2:
         raise ValueError(f"pattern is a matrix, and not of shape {made.shape}")
     return Given(whole(made) if second else made, check)

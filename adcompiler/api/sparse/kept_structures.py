@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from adcompiler.api.sparse.structure import Structure
-from adcompiler.api.sparse.watched_patterns import Watched
+from adcompiler.api.sparse.watched_patterns import Point, Watched
 from adcompiler.sparsity.dependences.fingerprints import fingerprint, shape_of
 from adcompiler.sparsity.dependences.structures import structure_of
 from adcompiler.support.structs import dataclass
 
+K = TypeVar("K")
+V = TypeVar("V")
 MAX_KEPT = 16
 
 
@@ -44,20 +46,20 @@ class KeptStructures:
         return next(reversed(self.by_values.values()), None)
 
     def structure(
-        self, wanted: Sequence[Any], others: Mapping[int, Any], is_local: bool,
+        self, at: Point, others: Mapping[int, Any], is_local: bool,
         find: Callable[[frozenset[int]], Watched], make: Callable[[Watched], Structure],
     ) -> Structure:
-        """Return the structure for arguments: ``wanted`` are differentiated, ``others`` are not.
+        """Return the structure for arguments; ``others`` are those that are not differentiated.
 
         ``find`` looks for the pattern, given the positions of those whose values are known to
         decide something; ``make`` makes a structure of it.
         """
         values = fingerprint(list(others.values()))
-        point = fingerprint(wanted) if is_local else ()
-        key = shape_of(list(wanted)), values, point
+        point = fingerprint(at.wanted) if is_local else ()
+        key = shape_of(at.wanted), values, point
         found = self.by_values.get(key)
         if found is None or not found.watched.holds():
-            shapes = shape_of(list(wanted)), shape_of(list(others.values()))
+            shapes = shape_of(at.wanted), shape_of(list(others.values()))
             kept = self.by_shapes.pop(shapes, None) or OfShapes()
             found = self.by_values[key] = self.found(kept, others, point, find, make)
             self.by_shapes[shapes] = kept
@@ -68,7 +70,7 @@ class KeptStructures:
 
     @staticmethod
     def found(
-        kept: OfShapes, others: Mapping[int, Any], point: Any,
+        kept: OfShapes, others: Mapping[int, Any], point: Hashable,
         find: Callable[[frozenset[int]], Watched], make: Callable[[Watched], Structure],
     ) -> Structure:
         """Return the structure for other arguments of new values: one that is kept, or a new one.
@@ -96,7 +98,7 @@ class KeptStructures:
         return found
 
 
-def shorten(kept: dict[Any, Any]) -> None:
+def shorten(kept: dict[K, V]) -> None:
     """Drop the oldest entries of what is too long."""
     while len(kept) > MAX_KEPT:
         del kept[next(iter(kept))]

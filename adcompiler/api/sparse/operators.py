@@ -18,15 +18,16 @@ from adcompiler.api.derivative import P
 from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.api.keywords import suggesting
 from adcompiler.api.sparse.derivative import SparseDerivative
-from adcompiler.api.sparse.given_patterns import given
+from adcompiler.api.sparse.given_patterns import Stated, given
 from adcompiler.api.sparse.structure import Structure, repeatable
-from adcompiler.api.sparse.structures import Point, Settings
+from adcompiler.api.sparse.structures import Settings
+from adcompiler.api.sparse.watched_patterns import Point
 from adcompiler.dispatch import AtPoint, Compiled, Options
 from adcompiler.dispatch.linear_maps import Pushforward
 from adcompiler.dispatch.written import Written
 from adcompiler.runtime.batches import seed_of
 from adcompiler.sparsity.coloring.coloring import Coloring
-from adcompiler.sparsity.coloring.decompression import Data
+from adcompiler.sparsity.coloring.decompression import Data, Out
 from adcompiler.sparsity.coloring.flattening import (
     flat, is_column, is_row, leaves, real_dtype, unflat,
 )
@@ -57,7 +58,7 @@ class SparseJacobian(SparseDerivative[P]):
         pulls = coloring is not None and coloring.row_count > coloring.column_count
         return self.reverse if pulls else self.fixed
 
-    def matrix(self, found: Structure, point: Point, out: Any) -> Any:
+    def matrix(self, found: Structure, point: Point, out: Out) -> Any:
         dtype, coloring, wanted = point.dtype, found.coloring, point.wanted
         args, kwargs = point.call
         at = columns = rows = None
@@ -135,7 +136,7 @@ class SparseHessian(SparseDerivative[P]):
     ) -> tuple[Compiled | None, Compiled | None, Any]:
         return code_for(self.fixed, call) if coloring.column_count else None, None, None
 
-    def matrix(self, found: Structure, point: Point, out: Any) -> Any:
+    def matrix(self, found: Structure, point: Point, out: Out) -> Any:
         dtype, wanted = point.dtype, point.wanted
         args, kwargs = point.call
         products: Any = None
@@ -180,7 +181,7 @@ class ValueAndSparseJacobian(SparseJacobian[P]):
         self.valued: Callable[..., Any] = self.primal if self.backend in ("python", "record") else (
             EmittedDerivative(function, Options("primal", (), backend=self.backend)))
 
-    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> tuple[Any, Any]:
+    def __call__(self, *args: Any, out: Out = None, **kwargs: Any) -> tuple[Any, Any]:
         """Return the value and the Jacobian, written into ``out`` if given."""
         matrix = super().__call__(*args, out=out, **kwargs)
         return self.valued(*args, **kwargs), matrix
@@ -203,19 +204,19 @@ def made(
 @overload
 def sparse_jacobian(
     function: None = None, argnums: Asked = 0, *, kind: str = "auto",
-    order: str = "smallest_last", backend: str = "python", pattern: Any = None,
+    order: str = "smallest_last", backend: str = "python", pattern: Stated = None,
     check: bool = True, format: str = "csr", mode: str = "global", progress: bool = False,
 ) -> Callable[[Callable[P, Any]], SparseJacobian[P]]: ...
 @overload
 def sparse_jacobian(
     function: Callable[P, Any], argnums: Asked = 0, *, kind: str = "auto",
-    order: str = "smallest_last", backend: str = "python", pattern: Any = None,
+    order: str = "smallest_last", backend: str = "python", pattern: Stated = None,
     check: bool = True, format: str = "csr", mode: str = "global", progress: bool = False,
 ) -> SparseJacobian[P]: ...
 @suggesting
 def sparse_jacobian(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, kind: str = "auto",
-    order: str = "smallest_last", backend: str = "python", pattern: Any = None,
+    order: str = "smallest_last", backend: str = "python", pattern: Stated = None,
     check: bool = True, format: str = "csr", mode: str = "global", progress: bool = False,
 ) -> Any:
     """Return a function that computes the Jacobian of ``function`` as a sparse array of SciPy.
@@ -268,7 +269,7 @@ def sparse_jacobian(
 @suggesting
 def value_and_sparse_jacobian(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, kind: str = "auto",
-    order: str = "smallest_last", backend: str = "python", pattern: Any = None,
+    order: str = "smallest_last", backend: str = "python", pattern: Stated = None,
     check: bool = True, format: str = "csr", mode: str = "global", progress: bool = False,
 ) -> Any:
     """Return a function that computes the value of ``function`` and its sparse Jacobian, a pair.
@@ -300,21 +301,21 @@ def value_and_sparse_jacobian(
 @overload
 def sparse_hessian(
     function: None = None, argnums: Asked = 0, *, kind: str = "star",
-    order: str = "smallest_last", backend: str = "python", pattern: Any = None,
+    order: str = "smallest_last", backend: str = "python", pattern: Stated = None,
     check: bool = True, format: str = "csr", triangle: str | None = None, mode: str = "global",
     progress: bool = False,
 ) -> Callable[[Callable[P, Any]], SparseHessian[P]]: ...
 @overload
 def sparse_hessian(
     function: Callable[P, Any], argnums: Asked = 0, *, kind: str = "star",
-    order: str = "smallest_last", backend: str = "python", pattern: Any = None,
+    order: str = "smallest_last", backend: str = "python", pattern: Stated = None,
     check: bool = True, format: str = "csr", triangle: str | None = None, mode: str = "global",
     progress: bool = False,
 ) -> SparseHessian[P]: ...
 @suggesting
 def sparse_hessian(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, kind: str = "star",
-    order: str = "smallest_last", backend: str = "python", pattern: Any = None,
+    order: str = "smallest_last", backend: str = "python", pattern: Stated = None,
     check: bool = True, format: str = "csr", triangle: str | None = None, mode: str = "global",
     progress: bool = False,
 ) -> Any:

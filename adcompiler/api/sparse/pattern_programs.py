@@ -20,6 +20,7 @@ from adcompiler.derive.disguises import refuse_memos
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.arguments import parts_of
 from adcompiler.dispatch.guards import Guard, guard
+from adcompiler.dispatch.written import Written
 from adcompiler.errors import Finding, UnsupportedError, not_one_of
 from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.functions import lower
@@ -39,10 +40,9 @@ from adcompiler.sparsity.interpreter.program import Program, program_of
 from adcompiler.sparsity.interpreter.run import LookedError, Refusal
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
+from adcompiler.typed.options import Argnums
 from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import type_of
-
-Argnums = int | str | tuple[int | str, ...]
 
 _KEPT = "__adcompiler_patterns__"
 
@@ -79,9 +79,9 @@ class Patterns:
         """Forget all programs; called when a rule is registered or removed."""
         self.table.clear()
 
-    def values(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    def values(self, call: Written) -> tuple[Any, ...]:
         """Return the values of all parameters, integers to be differentiated made floats."""
-        return self.forms.values(self.forms.target.bound(args, kwargs))
+        return self.forms.values(self.forms.target.bound(*call))
 
     def compiled(self, values: Sequence[Any]) -> Compiled:
         """Return the pattern program for arguments of these types."""
@@ -139,9 +139,9 @@ class Patterns:
             guard(target, unit.relied.facts, self.forms.arguments(request.types)), sources,
         )
 
-    def programs(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Program]:
+    def programs(self, call: Written) -> list[Program]:
         """Return the programs that are run for such arguments."""
-        compiled = self.compiled(self.values(args, kwargs))
+        compiled = self.compiled(self.values(call))
         return [compiled.program, *compiled.callees.values()]
 
     def check_apart(self, compiled: Compiled, values: Sequence[Any]) -> None:
@@ -156,8 +156,8 @@ class Patterns:
                     )])
 
     def run(
-        self, args: Sequence[Any], kwargs: dict[str, Any], mode: str, second: bool,
-        shared: bool = False, looked: frozenset[int] = frozenset(),
+        self, call: Written, mode: str, second: bool, shared: bool = False,
+        looked: frozenset[int] = frozenset(),
     ) -> tuple[Any, Inputs, Machine]:
         """Return what the function returns, as dependent values, and what it was computed with.
 
@@ -167,7 +167,7 @@ class Patterns:
         """
         if mode not in MODES:
             raise ValueError(not_one_of("mode", mode, MODES))
-        values = list(self.values(args, kwargs))
+        values = list(self.values(call))
         compiled = self.compiled(values)
         self.check_apart(compiled, values)
         local = mode == "local"

@@ -11,7 +11,7 @@ import numpy as np
 from adcompiler.api.argnums import Asked, of_call
 from adcompiler.api.keywords import needs_arguments
 from adcompiler.api.sparse.pattern_programs import (
-    Argnums, Compiled, Patterns, at_steps, lines_of, located, patterns_of,
+    Compiled, Patterns, at_steps, lines_of, located, patterns_of,
 )
 from adcompiler.dispatch import Specialisations
 from adcompiler.dispatch.frames import with_users_frames
@@ -31,6 +31,7 @@ from adcompiler.sparsity.tracing.detectors import (
 )
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
+from adcompiler.typed.options import Argnums
 
 
 @with_users_frames
@@ -73,8 +74,8 @@ def jacobian_sparsity(
         array([[1, 1, 0],
                [0, 1, 1]])
     """
-    needs_arguments("jacobian_sparsity", function, args, kwargs)
     call, asked = Written(args, kwargs), of_call(argnums, args)
+    needs_arguments("jacobian_sparsity", function, call)
     function, wanted = as_called(function, 0 if asked is None else asked, call)
     asked = None if asked is None else wanted
     if detector is not None:
@@ -83,7 +84,7 @@ def jacobian_sparsity(
                 function, *args, argnums=asked, mode=detector.mode, **kwargs),
             function, call, asked, detector, False)
     columns = default_argnums(function, call) if asked is None else asked
-    value, inputs, _ = patterns_of(function, columns).run(args, kwargs, mode, False)
+    value, inputs, _ = patterns_of(function, columns).run(call, mode, False)
     return finished(lambda: jacobian(value, inputs.columns), function, columns)
 
 
@@ -125,7 +126,7 @@ def hessian_sparsity(
                 shared=shared or detector.shared, **kwargs),
             function, call, asked,
             replace(detector, shared=shared or detector.shared), True)
-    value, inputs, machine = patterns_of(function, asked).run(args, kwargs, mode, True, shared)
+    value, inputs, machine = patterns_of(function, asked).run(call, mode, True, shared)
     return finished(lambda: hessian(machine, value, inputs.columns, shared), function, asked)
 
 
@@ -155,12 +156,12 @@ def found_pattern(
     """
     guard = refuse_written(function, call, argnums)
     patterns = patterns_of(function, argnums)
-    value, inputs, machine = patterns.run(*call, mode, second, looked=looked)
+    value, inputs, machine = patterns.run(call, mode, second, looked=looked)
     pattern = finished(
         lambda: hessian(machine, value, inputs.columns, False) if second
         else jacobian(value, inputs.columns), function, argnums,
     )
-    compiled = patterns.compiled(patterns.values(*call))
+    compiled = patterns.compiled(patterns.values(call))
     programs = [compiled.program, *compiled.callees.values()]
     return Found(
         pattern, guard, patterns, compiled, machine, tuple(lines_of(machine.full, programs)))
@@ -174,7 +175,7 @@ def refuse_written(
     Returns the test of what that was told from.
     """
     patterns = patterns_of(function, argnums)
-    compiled = patterns.compiled(patterns.values(*call))
+    compiled = patterns.compiled(patterns.values(call))
     if compiled.written:
         raise writes(patterns.forms)
     return compiled.guard
@@ -267,7 +268,7 @@ def buffer_of(value: Any) -> Any:
 def default_argnums(function: Callable[..., Any], call: Written) -> Argnums:
     """Return the first argument; of functions that write into it, the first that is not written."""
     first = patterns_of(function, 0)
-    compiled = first.compiled(first.values(*call))
+    compiled = first.compiled(first.values(call))
     if not compiled.is_in_place or 0 not in compiled.written:
         return 0
     offset = len(first.forms.target.first)

@@ -157,12 +157,12 @@ class SparseModule:
             self.body.append(f"rows = {pullback}(residuals, {seeds})")
         self.of_arguments("rows", count)
 
-    def seeds(self, name: str, colors: np.ndarray, count: int, dtype: Any = None) -> None:
+    def seeds(self, name: str, colors: np.ndarray, count: int, dtype: type | None = None) -> None:
         """Write the seeds: indicators of the colors."""
         self.array(name, colors)
-        dtype = np.dtype(self.dtype if dtype is None else dtype)
+        name_of_dtype = np.dtype(self.dtype if dtype is None else dtype).name
         self.body += [
-            f'seeds = np.zeros(({count}, {colors.size}), "{dtype.name}")',
+            f'seeds = np.zeros(({count}, {colors.size}), "{name_of_dtype}")',
             f"used = np.flatnonzero({name} >= 0)",
             f"seeds[{name}[used], used] = 1.0",
         ]
@@ -313,7 +313,7 @@ class SparseModule:
 
     # -- text ----------------------------------------------------------------------------------
 
-    def array(self, name: str, numbers: Any) -> None:
+    def array(self, name: str, numbers: np.ndarray) -> None:
         """Write an array of integers: a list, or a text if it is long."""
         numbers = np.asarray(numbers, dtype="<i8")
         if numbers.size <= SHORT:

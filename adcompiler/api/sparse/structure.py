@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import field
 from itertools import pairwise
 from typing import Any
@@ -13,15 +13,18 @@ import numpy as np
 from adcompiler.api.sparse.watched_patterns import Watched
 from adcompiler.dispatch import AtPoint, NotFinite
 from adcompiler.dispatch.guards import Guard
+from adcompiler.dispatch.linear_maps import Pushforward
 from adcompiler.dispatch.trees import seeds_at_once
+from adcompiler.plot import Pattern
 from adcompiler.runtime import AliasedError, StretchedError, Unfit
 from adcompiler.runtime.progress import counted
 from adcompiler.sparsity.coloring.coloring import Coloring, indicators
-from adcompiler.sparsity.coloring.decompression import Decompression
+from adcompiler.sparsity.coloring.decompression import Decompression, Out
 from adcompiler.sparsity.coloring.flattening import is_column, unflat
 from adcompiler.sparsity.dependences.fingerprints import Reads
 from adcompiler.support.structs import dataclass
 
+DType = type | np.dtype[np.float64]
 MAX_KEPT_NUMBERS = 1 << 22
 """Numbers in seeds that are kept with their structure."""
 
@@ -50,14 +53,14 @@ class Structure:
         """The pattern, a CSR array of bool."""
         return self.coloring.pattern
 
-    def used_for(self, others: Any) -> Structure:
+    def used_for(self, others: Hashable) -> Structure:
         """Return the structure, used for other arguments that have this fingerprint."""
         if self.others != [others]:
             self.constants.clear()
             self.others[:] = [others]
         return self
 
-    def covers(self, pattern: Any) -> bool:
+    def covers(self, pattern: Pattern) -> bool:
         """Say whether it serves for another pattern: the same one, or one of the entries less.
 
         It does not if that has less than half of the entries.
@@ -67,7 +70,7 @@ class Structure:
             return False
         return bool(mine.multiply(pattern).nnz == pattern.nnz)
 
-    def seeds(self, of_rows: bool, dtype: Any, start: int, stop: int) -> np.ndarray:
+    def seeds(self, of_rows: bool, dtype: DType, start: int, stop: int) -> np.ndarray:
         """Return the seeds of some colors of rows or columns; all are kept if they are not large.
         """
         coloring = self.coloring
@@ -82,7 +85,7 @@ class Structure:
         return found[start:stop]
 
     def swept(
-        self, of_rows: bool, dtype: Any, sweep: Callable[[np.ndarray], np.ndarray]
+        self, of_rows: bool, dtype: DType, sweep: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
         """Return the derivatives along all seeds, of which ``sweep`` takes some at a time."""
         height, width = self.pattern.shape
@@ -105,7 +108,7 @@ class Structure:
         return list(pairwise(ends))
 
     def along(
-        self, at: AtPoint, wanted: Sequence[Any], dtype: Any, flattened: Callable[[Any, int], Any]
+        self, at: AtPoint, wanted: Sequence[Any], dtype: DType, flattened: Callable[[Any, int], Any]
     ) -> list[np.ndarray] | None:
         """Return the derivatives along the seeds of all colors of columns, one row for each.
 
@@ -131,7 +134,7 @@ class Structure:
             return None
         return found
 
-    def keep(self, key: Any, constants: Any) -> None:
+    def keep(self, key: Hashable, constants: Any) -> None:
         """Keep constants, if that does not take too much memory."""
         if numbers_in((constants, *self.constants.values())) <= MAX_KEPT_NUMBERS:
             self.constants[key] = constants
@@ -179,7 +182,7 @@ class Repeatable:
         return self.structure.watched.holds()
 
     def matrix(
-        self, args: tuple[Any, ...], out: Any, fixed: Callable[..., Any],
+        self, args: tuple[Any, ...], out: Out, fixed: Callable[..., Any],
         reverse: Callable[..., Any] | None = None,
     ) -> Any:
         """Return the matrix for a call that is alike, written into ``out`` if given; None if not.
@@ -231,7 +234,8 @@ def as_rows(found: Any, count: int, size: int) -> np.ndarray | None:
 
 
 def repeatable(
-    structure: Structure, at: Any, args: tuple[Any, ...], wrt: Sequence[int]
+    structure: Structure, at: AtPoint | Pushforward | None, args: tuple[Any, ...],
+    wrt: Sequence[int],
 ) -> Repeatable | None:
     """Return what is kept of a call for the next one; None if such calls have to be looked at.
 

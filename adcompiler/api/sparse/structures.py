@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from adcompiler.api.sparse import MODES
 from adcompiler.api.sparse.given_patterns import Given
 from adcompiler.api.sparse.kept_structures import KeptStructures
 from adcompiler.api.sparse.structure import Structure
-from adcompiler.api.sparse.watched_patterns import Watched, warn_if_full, watched_pattern
+from adcompiler.api.sparse.watched_patterns import Point, Watched, warn_if_full, watched_pattern
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.guards import Guard
 from adcompiler.dispatch.written import Written
@@ -20,7 +20,6 @@ from adcompiler.errors import ADError, not_one_of
 from adcompiler.plot import Pattern
 from adcompiler.sparsity.coloring.coloring import Coloring, color, least_of_both
 from adcompiler.sparsity.coloring.decompression import FORMATS, TRIANGLES, Decompression
-from adcompiler.sparsity.coloring.flattening import is_column, real_dtype
 from adcompiler.sparsity.coloring.kept import kept_coloring
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.options import Argnums
@@ -53,20 +52,6 @@ class Settings:
                 raise ValueError(not_one_of(name, str(value), map(str, possible)))
         if self.mode == "local" and self.given is not None:
             raise ValueError("a pattern that is given is not found, whatever the mode")
-
-
-class Point(NamedTuple):
-    """Where a derivative is asked for: a call, all arguments, and those that are differentiated."""
-
-    call: Written
-    values: tuple[Any, ...]
-    wanted: list[Any]
-
-    @property
-    def dtype(self) -> type:
-        """The dtype of what is differentiated."""
-        found: type = real_dtype(self.wanted, is_column)
-        return found
 
 
 class Structures:
@@ -113,21 +98,20 @@ class Structures:
                 coloring, settings.form, settings.triangle), watched)
 
         return self.kept.structure(
-            point.wanted, others, is_local, lambda looked: self.watched(point, looked), made)
+            point, others, is_local, lambda looked: self.watched(point, looked), made)
 
     def watched(self, point: Point, looked: frozenset[int]) -> Watched:
         """Return the pattern for these arguments: found, or given where the function is recorded.
         """
         given, backend = self.settings.given, self.settings.backend
         if given is not None and backend == "record":
-            return given.depending_on(
-                Guard(()), self.function, point.call, point.wanted, BY_BACKEND)
+            return given.depending_on(Guard(()), self.function, point, BY_BACKEND)
         try:
             if given is None:
                 return watched_pattern(
                     self.forms, self.function, point.call, self.argnums, self.second, looked,
                     self.settings.mode)
-            return given.watched(self.function, point.call, self.argnums, point.wanted)
+            return given.watched(self.function, point, self.argnums)
         except ADError as error:
             if not may_record(Options("forward", self.argnums, backend=backend), error):
                 raise
@@ -135,8 +119,7 @@ class Structures:
                 error.add_note("A recording finds no pattern: state it by pattern=...")
                 raise
             tell_recorded(self.forms.target, error)
-            return given.depending_on(
-                Guard(()), self.function, point.call, point.wanted, because(error))
+            return given.depending_on(Guard(()), self.function, point, because(error))
 
     def colored(self, pattern: Pattern) -> Coloring:
         """Return the coloring of a pattern, of the kind that takes the least."""
@@ -157,4 +140,4 @@ class Structures:
         return min(cost, key=lambda coloring: (cost[coloring], coloring.count))
 
 
-__all__ = ["Point", "Settings", "Structures"]
+__all__ = ["Settings", "Structures"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable, Sequence
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.ops.homes import root_module
 from adcompiler.plot import Pattern
+from adcompiler.sparsity.coloring.flattening import is_column, real_dtype
 from adcompiler.sparsity.coloring.kept import has_room, numbers_of, text_of
 from adcompiler.sparsity.dependences.fingerprints import PLAIN, Read, Reads, lasting, shape_of
 from adcompiler.sparsity.dependences.structures import structure_of
@@ -43,6 +44,20 @@ SHOWN = 5
 """Lines that a warning names."""
 MAX_VARIANTS = 4
 """Patterns of one function and shapes that are kept, for different values of other variables."""
+
+
+class Point(NamedTuple):
+    """Where a derivative is asked for: a call, all arguments, and those that are differentiated."""
+
+    call: Written
+    values: tuple[Any, ...]
+    wanted: list[Any]
+
+    @property
+    def dtype(self) -> type:
+        """The dtype of what is differentiated."""
+        found: type = real_dtype(self.wanted, is_column)
+        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +26,10 @@ TRIANGLES = (None, "lower", "upper")
 
 class Data:
     """Stands for an ``out`` that asks for the nonzeros alone, as a new vector."""
+
+
+Out: TypeAlias = np.ndarray | sp.csr_array | sp.csc_array | sp.coo_array | type[Data] | None
+"""What a matrix is written into: one of an earlier call, or a vector for its nonzeros."""
 
 
 class Decompression:
