@@ -259,12 +259,12 @@ class Call:
             return derived_call, self.parent
         return first_call, (self.root, self.tree, self.paths, self.smooth, self.backend)
 
-    def arguments(self, operands: Sequence[Any]) -> Any:
+    def arguments(self, operands: Sequence[np.ndarray]) -> Any:
         """Return the tuple that the function takes, with copies of the operands."""
         given = map(as_argument, operands)
         return replaced(self.tree, dict(zip(self.paths, given, strict=True)))
 
-    def value(self, operands: Sequence[Any]) -> tuple[list[np.ndarray], Result]:
+    def value(self, operands: Sequence[np.ndarray]) -> tuple[list[np.ndarray], Result]:
         """Return the results, and their structure."""
         return flat(self.primal(self.arguments(operands)))
 
@@ -278,14 +278,14 @@ class Call:
         return compiled(self.function, backend=self.backend)
 
     def value_and_pullback(
-        self, operands: Sequence[Any]
+        self, operands: Sequence[np.ndarray]
     ) -> tuple[list[np.ndarray], Result, Callable[[Sequence[Any]], list[Any]]]:
         """Return results, structure, and a function of cotangents of those that are floats."""
         value, pullback = vjp(
             self.function, self.arguments(operands), argnums=self.argnums, backend=self.backend)
         values, result = flat(value)
 
-        def pull(cotangents: Sequence[Any]) -> list[Any]:
+        def pull(cotangents: Sequence[np.ndarray]) -> list[Any]:
             return list(pullback(result.cotangent(map(as_argument, cotangents))))
 
         return values, result, pull

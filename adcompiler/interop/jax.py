@@ -36,7 +36,8 @@ class Run:
     """
 
     def __init__(
-        self, call: Call, result: Result, operands: tuple[Any, ...], avals: tuple[Any, ...],
+        self, call: Call, result: Result, operands: tuple[jax.Array, ...],
+        avals: tuple[jax.ShapeDtypeStruct, ...],
         transposed: Callable[..., list[Any]] | None = None,
     ) -> None:
         self.call = call
@@ -70,17 +71,17 @@ class Run:
             self.call.pull(self.result), result, (*self.operands, *floats), self.smooth,
             self.pushed)
 
-    def pulled(self, operands: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+    def pulled(self, operands: Sequence[jax.Array], cotangents: Sequence[jax.Array]) -> list[Any]:
         """Return cotangents of the smooth operands."""
         given = chosen(cotangents, self.result.floats)
         return bound(self.pull, [*operands, *given])
 
-    def pushed(self, operands: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+    def pushed(self, operands: Sequence[jax.Array], tangents: Sequence[jax.Array]) -> list[Any]:
         """Return the tangents of the results that are floats."""
         return list(chosen(bound(self.push, [*operands, *tangents]), self.result.floats))
 
 
-def bound(run: Run, operands: Sequence[Any]) -> list[Any]:
+def bound(run: Run, operands: Sequence[jax.Array]) -> list[Any]:
     """Return what JAX makes of an evaluation."""
     found: list[Any] = evaluation.bind(*operands, run=run)
     return found
@@ -163,12 +164,12 @@ def is_array(value: Any) -> bool:
     return isinstance(value, jax.Array)
 
 
-def is_smooth(value: Any) -> bool:
+def is_smooth(value: jax.Array) -> bool:
     """Say whether an array has derivatives."""
     return bool(jnp.issubdtype(value.dtype, jnp.inexact))
 
 
-def aval_of(value: Any) -> Any:
+def aval_of(value: jax.Array | np.ndarray) -> Any:
     """Return what a result is like, in the dtypes that JAX has."""
     return jax.ShapeDtypeStruct(value.shape, jax.dtypes.canonicalize_dtype(value.dtype))
 
@@ -211,7 +212,7 @@ def call_back(*operands: Any, run: Run) -> Any:
 
 
 def push_forward(
-    primals: Sequence[Any], tangents: Sequence[Any], *, run: Run
+    primals: Sequence[jax.Array], tangents: Sequence[jax.Array], *, run: Run
 ) -> tuple[list[Any], list[Any]]:
     """Return the results and their tangents."""
     values = bound(run, primals)
@@ -223,14 +224,14 @@ def push_forward(
     return values, [d if on else no_tangent(value) for value, d, on in places]
 
 
-def no_tangent(value: Any) -> Any:
+def no_tangent(value: jax.Array) -> Any:
     """Return the tangent of a result that is no float."""
     if is_smooth(value):
         return ad.Zero(jax.core.ShapedArray(value.shape, value.dtype))
     return ad.Zero(jax.core.ShapedArray(value.shape, jax.dtypes.float0))
 
 
-def pull_back(cotangents: Sequence[Any], *operands: Any, run: Run) -> list[Any]:
+def pull_back(cotangents: Sequence[jax.Array], *operands: Any, run: Run) -> list[Any]:
     """Return the cotangents of the operands that the results are linear in.
 
     A cotangent of a complex number is the conjugate of what it is here.
@@ -246,7 +247,7 @@ def pull_back(cotangents: Sequence[Any], *operands: Any, run: Run) -> list[Any]:
 
 
 def call_for_each(
-    operands: Sequence[Any], axes: Sequence[Any], *, run: Run
+    operands: Sequence[jax.Array], axes: Sequence[int | None], *, run: Run
 ) -> tuple[list[Any], list[int]]:
     """Return the results for each example, along a new first axis."""
     batched = [axis is not None for axis in axes]
@@ -254,7 +255,7 @@ def call_for_each(
         jnp.moveaxis(one, axis, 0) if on else one
         for one, axis, on in zip(operands, axes, batched, strict=True)]
 
-    def one_example(examples: Sequence[Any]) -> list[Any]:
+    def one_example(examples: Sequence[jax.Array]) -> list[Any]:
         rest = iter(examples)
         return bound(run, [next(rest) if on else one
                            for one, on in zip(moved, batched, strict=True)])

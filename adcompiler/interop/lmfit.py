@@ -7,7 +7,7 @@ derivatives, lmfit sees to itself.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,10 +112,12 @@ class ModelJacobian:
     def __reduce__(self) -> Any:
         return type(self), (self.model,)
 
-    def __call__(self, params: Any, data: Any, weights: Any, **kwargs: Any) -> np.ndarray:
+    def __call__(
+        self, params: Any, data: np.ndarray, weights: np.ndarray | None, **kwargs: Any
+    ) -> np.ndarray:
         """Return the derivatives of ``(data - model) * weights`` by the parameters that vary."""
         value, along = along_directions(self.model, params, self.directions.of(params), kwargs)
-        if np.iscomplexobj(data) or np.iscomplexobj(weights):
+        if np.iscomplexobj(data) or (weights is not None and np.iscomplexobj(weights)):
             raise TypeError(REAL)
         found = -along * (1.0 if weights is None else np.asarray(weights))
         return by_rows(np.broadcast_to(found, (len(found), *np.shape(data - value))))
@@ -142,7 +144,7 @@ def along_directions(
     return value, along
 
 
-def by_rows(along: Any) -> np.ndarray:
+def by_rows(along: np.ndarray) -> np.ndarray:
     """Return derivatives with one row for each number, in place of one for each direction."""
     if np.iscomplexobj(along):
         raise TypeError(REAL)
@@ -189,7 +191,7 @@ class Directions:
         return self.compiled[key][0](*(float(params[name].value) for name in others))
 
 
-def names_in(expression: str, known: Any) -> list[str]:
+def names_in(expression: str, known: Container[str]) -> list[str]:
     """Return the names in an expression that are known, in order."""
     found = (node.id for node in ast.walk(ast.parse(expression)) if isinstance(node, ast.Name))
     return [name for name in dict.fromkeys(found) if name in known]

@@ -31,7 +31,7 @@ class FitJacobian:
     def __repr__(self) -> str:
         return f"<fit_jacobian of {getattr(self.model, '__qualname__', self.model)}>"
 
-    def __call__(self, x: Any, *parameters: Any) -> np.ndarray:
+    def __call__(self, x: np.ndarray, *parameters: Any) -> np.ndarray:
         """Return the matrix of derivatives: a row for each value, a column for each parameter."""
         count = len(parameters)
         if count not in self._by_count:
@@ -76,19 +76,19 @@ class PointwiseJacobian:
     def __repr__(self) -> str:
         return f"<pointwise_jacobian of {getattr(self.function, '__qualname__', self.function)}>"
 
-    def __call__(self, x: Any, y: Any, *p: Any) -> Any:
+    def __call__(self, x: np.ndarray, y: np.ndarray, *p: Any) -> Any:
         """Return the derivatives by ``y``, and, where there are parameters, those by ``p``."""
         args = (x, y, *p)
         found = [self.along(args, i, units(args[i])) for i in range(1, len(args))]
         return tuple(found) if p else found[0]
 
-    def along(self, args: tuple[Any, ...], position: int, seeds: np.ndarray) -> np.ndarray:
+    def along(self, args: tuple[np.ndarray, ...], position: int, seeds: np.ndarray) -> np.ndarray:
         """Return the derivatives along some seeds of an argument, by equation, seed and point."""
         _, columns = batched_jvp(self.function, args, (seeds,), argnums=(position,))
         return np.moveaxis(columns, 0, 1)
 
 
-def units(value: Any) -> np.ndarray:
+def units(value: np.ndarray) -> np.ndarray:
     """Return the directions that move one row of a value, at all points together."""
     value = np.asarray(value, dtype=float)
     eye = np.eye(len(value))

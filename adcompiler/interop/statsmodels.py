@@ -36,22 +36,22 @@ class Derivatives:
         ([2.0], [[-2.0]])
     """
 
-    def score(self, params: Any) -> np.ndarray:
+    def score(self, params: np.ndarray) -> np.ndarray:
         """Return the gradient of the log-likelihood, of shape ``(n,)`` for ``n`` parameters."""
         return np.asarray(self._derived(grad, "loglike", params))
 
-    def score_obs(self, params: Any, **options: Any) -> np.ndarray:
+    def score_obs(self, params: np.ndarray, **options: Any) -> np.ndarray:
         """Return the scores of the observations, of shape ``(observations, n)``.
 
         ``options`` are those of differences, and not needed.
         """
         return np.asarray(self._derived(jacobian, "loglikeobs", params))
 
-    def hessian(self, params: Any) -> np.ndarray:
+    def hessian(self, params: np.ndarray) -> np.ndarray:
         """Return the Hessian of the log-likelihood, of shape ``(n, n)``."""
         return np.asarray(self._derived(hessian, "loglike", params))
 
-    def _derived(self, operator: Callable[..., Any], name: str, params: Any) -> Any:
+    def _derived(self, operator: Callable[..., Any], name: str, params: np.ndarray) -> Any:
         """Return a derivative of the method ``name``, which may be a function that was given."""
         point = np.asarray(params, dtype=float)
         method = getattr(self, name)

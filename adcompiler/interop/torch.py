@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from adcompiler.errors import ArgumentsError
 from adcompiler.interop.calls import Call, Place, Result, call_of, check_some, is_same
 from adcompiler.interop.wrapped import Wrapped
+
+if TYPE_CHECKING:
+    from torch.autograd.function import FunctionCtx
 
 
 def wrap(function: Callable[..., Any], *, backend: str = "python") -> Layer:
@@ -64,17 +67,17 @@ def is_tensor(value: Place) -> bool:
     return isinstance(value, torch.Tensor)
 
 
-def is_smooth(value: Any) -> bool:
+def is_smooth(value: torch.Tensor) -> bool:
     """Say whether a tensor has derivatives."""
     return bool(value.is_floating_point() or value.is_complex())
 
 
-def as_arrays(tensors: Sequence[Any]) -> list[Any]:
+def as_arrays(tensors: Sequence[torch.Tensor]) -> list[Any]:
     """Return tensors as arrays."""
     return [as_array(tensor.detach().resolve_conj().resolve_neg().cpu()) for tensor in tensors]
 
 
-def as_array(tensor: Any) -> Any:
+def as_array(tensor: torch.Tensor) -> Any:
     """Return a tensor on the CPU as an array; ArgumentsError for those that NumPy has none for."""
     try:
         return tensor.numpy()
@@ -95,7 +98,7 @@ class Run:
         self.pullback: Callable[[Sequence[Any]], list[Any]] | None = None
 
 
-def evaluated(run: Run, tensors: Sequence[Any]) -> tuple[Any, ...]:
+def evaluated(run: Run, tensors: Sequence[torch.Tensor]) -> tuple[Any, ...]:
     """Return the results of a call, as tensors that know their derivatives."""
     found: tuple[Any, ...] = Evaluation.apply(run, *tensors)
     return found
@@ -117,7 +120,7 @@ class Evaluation(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def setup_context(
-        ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]
+        ctx: FunctionCtx, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]
     ) -> None:
         """Save what derivatives are taken at."""
         ctx.run, *tensors = inputs
@@ -128,7 +131,7 @@ class Evaluation(torch.autograd.Function):  # type: ignore[misc]
         ctx.shapes = [(value.shape, value.dtype, value.device) for value in output]
 
     @staticmethod
-    def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
+    def backward(ctx: FunctionCtx, *cotangents: Any) -> tuple[Any, ...]:
         """Return the cotangents of the tensors."""
         tensors, call = ctx.saved_tensors, ctx.run.call
         if not any(call.smooth):
@@ -143,7 +146,7 @@ class Evaluation(torch.autograd.Function):  # type: ignore[misc]
         return None, *(next(rest).to(tensor) if on else None for tensor, on in like)
 
     @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> tuple[Any, ...]:
+    def jvp(ctx: FunctionCtx, *tangents: Any) -> tuple[Any, ...]:
         """Return the tangents of the results."""
         tensors, call = ctx.saved_tensors, ctx.run.call
         given = [
@@ -154,7 +157,7 @@ class Evaluation(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def vmap(
-        info: Any, in_dims: tuple[Any, ...], run: Run, *tensors: Any
+        info: Any, in_dims: tuple[int | None, ...], run: Run, *tensors: Any
     ) -> tuple[Any, Any]:
         """Return the results for each example, along a new first axis."""
         if not info.batch_size:
