@@ -38,7 +38,7 @@ class Compiled:
     path: Path | None
     types: tuple[t.Type, ...]
     guard: Guard
-    report: dict[str, Any]
+    report: dict[str, list[str]]
     captured: tuple[str, ...] = ()
     run: Callable[..., Any] | None = None
     uses: int = 0

@@ -31,7 +31,7 @@ class EmittedModule:
     text: str
     name: str
     bound: Mapping[str, Any]
-    report: dict[str, Any]
+    report: dict[str, list[str]]
     options: Options
     shown: str
     wanted: Wanted

@@ -10,7 +10,7 @@ import builtins
 import functools
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from adcompiler.ir import types as t
 from adcompiler.ops.homes import root_module
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.typed.values import has_options, is_of_type, type_of
+
+if TYPE_CHECKING:
+    from adcompiler.typed.tables import Path
 
 SETTLED = frozenset({
     "abc", "builtins", "cmath", "collections", "copy", "dataclasses", "enum", "functools",
@@ -80,7 +83,7 @@ class Guard:
 
 
 def guard(
-    function: types.FunctionType, facts: Mapping[Any, Any], arguments: Mapping[str, Any]
+    function: types.FunctionType, facts: Mapping[Path, Any], arguments: Mapping[str, Any]
 ) -> Guard:
     """Return the guard for the facts (paths and the values found there) about ``function``."""
     tests = [] if is_settled(function) else [code_test(function)]
@@ -102,7 +105,7 @@ def is_settled(value: Any) -> bool:
 
 
 def fact_test(
-    function: types.FunctionType, path: Any, value: Any, arguments: Mapping[str, Any]
+    function: types.FunctionType, path: Path, value: Any, arguments: Mapping[str, Any]
 ) -> Test | None:
     """Return the test for one fact, None if it cannot change or is tested with the arguments."""
     if not path:
@@ -133,7 +136,7 @@ def fact_test(
 
 
 def contents_test(
-    function: types.FunctionType, path: Any, value: tuple[Any, ...], arguments: Mapping[str, Any]
+    function: types.FunctionType, path: Path, value: tuple[Any, ...], arguments: Mapping[str, Any]
 ) -> Test:
     """Return a test that a list still holds what it did."""
     type_ = type_of(value)
@@ -146,7 +149,7 @@ def contents_test(
 
 
 def default_test(
-    function: types.FunctionType, path: Any, type_: t.Type, arguments: Mapping[str, Any]
+    function: types.FunctionType, path: Path, type_: t.Type, arguments: Mapping[str, Any]
 ) -> Test:
     """Return a test that a default, or what a partial call holds, is of a type: it may change."""
 

@@ -342,7 +342,7 @@ class Specialisations:
 
     def loaded(
         self, path: Path | None, text: str, name: str, bound: Mapping[str, Any],
-        types_: tuple[t.Type, ...], facts: Mapping[Any, Any], report: dict[str, Any],
+        types_: tuple[t.Type, ...], facts: Mapping[Any, Any], report: dict[str, list[str]],
         captured: tuple[str, ...], assumed: Assumed, same: Same,
     ) -> Compiled:
         """Import an emitted module and return its code, ready to be called."""
@@ -387,7 +387,7 @@ class Specialisations:
         return Masked(lambda: other.compile(types_, assumed, same), of_one)
 
     def allowing(
-        self, run: Callable[..., Any], report: dict[str, Any], types_: tuple[t.Type, ...],
+        self, run: Callable[..., Any], report: dict[str, list[str]], types_: tuple[t.Type, ...],
         assumed: Assumed, same: Same, many: bool, seeds: int,
     ) -> Callable[..., Any]:
         """Return code that has other code compiled where one of its checks fails.

@@ -41,7 +41,7 @@ class Listed:
 
     title: str
     listing: Listing
-    report: dict[str, Any]
+    report: dict[str, list[str]]
     backend: str
     arguments: list[tuple[str, str]]
     files: Files
