@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from adcompiler.api.derivative import Code, Derivative, P, R_co
 from adcompiler.api.emitted import EmittedDerivative
@@ -19,13 +19,6 @@ from adcompiler.typed.options import Argnums
 
 Part = EmittedDerivative[..., Any]
 """A derivative of which code is emitted."""
-
-
-class Called(NamedTuple):
-    """A part that is called, and what with."""
-
-    part: Part
-    call: Written
 
 
 class ComposedDerivative(Derivative[P, R_co]):
@@ -60,22 +53,18 @@ class ComposedDerivative(Derivative[P, R_co]):
         found: Derivative[..., Any] = self.like(function=function, argnums=argnums)
         return found
 
-    def called(self, call: Written) -> Called:
-        """Return the part that is called at these arguments, and what with."""
-        return Called(self.ran, call)
+    def called(self, call: Written) -> Part:
+        """Return the part that is called at these arguments."""
+        return self.ran
 
     def code(self, *args: Any, **kwargs: Any) -> Code:
-        part, call = self.called(Written(args, kwargs))
-        found: Code = call.given_to(part.code)
-        return found
+        return self.called(Written(args, kwargs)).code(*args, **kwargs)
 
     def may_record(self, error: ADError) -> bool:
         return self.ran.may_record(error)
 
     def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
-        part, call = self.called(Written(args, kwargs))
-        found: str | None = call.given_to(part.why_recorded)
-        return found
+        return self.called(Written(args, kwargs)).why_recorded(*args, **kwargs)
 
     def why_last_recorded(self) -> str | None:
         return self.ran.why_last_recorded()
@@ -84,9 +73,7 @@ class ComposedDerivative(Derivative[P, R_co]):
         return rewritten_text(self.ran.specialisations)
 
     def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:
-        part, call = self.called(Written(args, kwargs))
-        found: Explanation = call.given_to(part.explain)
-        return found
+        return self.called(Written(args, kwargs)).explain(*args, **kwargs)
 
     def running(self) -> Derivative[..., Any]:
         return self.ran
@@ -121,4 +108,4 @@ def made_again(
     return maker(function, **given)
 
 
-__all__ = ["Called", "ComposedDerivative", "Part", "parts_of"]
+__all__ = ["ComposedDerivative", "Part", "parts_of"]

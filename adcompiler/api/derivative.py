@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
+from adcompiler.api.fallback import because
 from adcompiler.api.shown import Code, Shown
 from adcompiler.cache.keys import unspelled
 from adcompiler.dispatch import Compiled
@@ -18,6 +19,7 @@ from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.source_text import SourceText
 from adcompiler.dispatch.written import Written, as_called, as_written
 from adcompiler.errors import ADError
+from adcompiler.record.entry import explained
 from adcompiler.typed.derivatives import is_derivative
 from adcompiler.typed.operators import OPERATORS, Operator
 from adcompiler.typed.options import Argnums, Asked
@@ -156,6 +158,19 @@ class Derivative(Shown[P], Generic[P, R_co]):
         """Say whether calls that the compiler refuses with this error are recorded."""
         return False
 
+    def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
+        try:
+            self.code(*args, **kwargs)
+        except ADError as error:
+            if self.may_record(error):
+                return because(error)
+            raise
+        return None
+
+    def at(self, call: Written) -> tuple[Specialisations, tuple[Any, ...]]:
+        """Return what is recorded for a call, and the values of all of its parameters."""
+        raise NotImplementedError
+
     def why_last_recorded(self) -> str | None:
         """Return why calls are recorded; None if any ran compiled code, or none was made."""
         return None
@@ -177,6 +192,9 @@ class Derivative(Shown[P], Generic[P, R_co]):
     @with_users_frames
     def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:
         """Return what is saved, which rules are used and which kinks exist for these arguments."""
+        why = self.why_recorded(*args, **kwargs)
+        if why is not None:
+            return explained(*self.at(Written(args, kwargs)), why)
         s, compiled, values = self.code(*args, **kwargs)
         return explain(compiled, s, values)
 

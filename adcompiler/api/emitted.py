@@ -19,13 +19,12 @@ from adcompiler.dispatch import (
     MAX_DIRECT, Compiled, Options, Specialisations, make_call, part_at,
 )
 from adcompiler.dispatch.annotations import assumptions, types_of_parameters
-from adcompiler.dispatch.explain import Explanation
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.source_text import SourceText
 from adcompiler.dispatch.written import Written, has_own_containers, sees_calls
 from adcompiler.errors import ADError
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.record.entry import explained, recorded, rewritten_text, tape_text
+from adcompiler.record.entry import recorded, rewritten_text, tape_text
 from adcompiler.runtime.progress import showing
 from adcompiler.typed.derivatives import Argnums
 
@@ -161,33 +160,16 @@ class EmittedDerivative(Derivative[P, R_co]):
     def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
         if self.options.backend == "record":
             return BY_BACKEND
-        form = self.form(Written(args, kwargs))
-        if form is not self:
-            found: str | None = form.why_recorded(*args, **kwargs)
-            return found
-        s = self.specialisations
-        values = s.values(s.target.bound(args, kwargs))
-        try:
-            s.find(values)
-        except ADError as error:
-            if self.may_record(error):
-                return because(error)
-            raise
-        return None
+        return super().why_recorded(*args, **kwargs)
 
-    @with_users_frames
-    def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:
-        why = self.why_recorded(*args, **kwargs)
-        if why is None:
-            return super().explain(*args, **kwargs)
-        s = self.form(Written(args, kwargs)).specialisations
-        return explained(s, s.values(s.target.bound(args, kwargs)), why)
+    def at(self, call: Written) -> tuple[Specialisations, tuple[Any, ...]]:
+        s: Specialisations = self.form(call).specialisations
+        return s, s.values(s.target.bound(*call))
 
     @with_users_frames
     def tape(self, *args: P.args, **kwargs: P.kwargs) -> SourceText:
         """Return the operations of a recorded run at these arguments, one in each line."""
-        s = self.form(Written(args, kwargs)).specialisations
-        return SourceText(tape_text(s, s.values(s.target.bound(args, kwargs))))
+        return SourceText(tape_text(*self.at(Written(args, kwargs))))
 
     def recorded_text(self) -> str:
         return rewritten_text(self.specialisations)
@@ -197,14 +179,12 @@ class EmittedDerivative(Derivative[P, R_co]):
         return kept_derivative(function, mode, argnums)
 
     def code(self, *args: Any, **kwargs: Any) -> Code:
-        s = self.form(Written(args, kwargs)).specialisations
-        values = s.values(s.target.bound(args, kwargs))
+        s, values = self.at(Written(args, kwargs))
         return Code(s, s.find(values)[0], values)
 
     def differentiated(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Return the arguments, or parts of them, that ``argnums`` names; integers made floats."""
-        s = self.form(Written(args, kwargs)).specialisations
-        values = s.values(s.target.bound(args, kwargs))
+        s, values = self.at(Written(args, kwargs))
         return tuple(part_at(values[i], steps) for i, steps in zip(s.wrt, s.parts, strict=True))
 
     def running(self) -> Derivative[..., Any]:

@@ -82,8 +82,8 @@ def grad(
         array([ 6., 12.])
     """
     return _derivative(
-        "grad", function, argnums, has_aux, strict_primal, backend, parallel, debug, fallback,
-        progress)
+        "grad", function, argnums, has_aux=has_aux, strict_primal=strict_primal, backend=backend,
+        parallel=parallel, debug=debug, fallback=fallback, progress=progress)
 
 
 @overload
@@ -126,21 +126,16 @@ def value_and_grad(
         (5.0, array([2., 4.]))
     """
     return _derivative(
-        "value_and_grad", function, argnums, has_aux, strict_primal, backend, parallel, debug,
-        fallback, progress)
+        "value_and_grad", function, argnums, has_aux=has_aux, strict_primal=strict_primal,
+        backend=backend, parallel=parallel, debug=debug, fallback=fallback, progress=progress)
 
 
 def _derivative(
-    mode: str, function: Callable[..., Any] | None, argnums: Asked, has_aux: bool,
-    strict_primal: bool, backend: str, parallel: bool, debug: bool, fallback: str, progress: bool,
+    mode: str, function: Callable[..., Any] | None, argnums: Asked, **options: Any
 ) -> Any:
     if function is None:
-        return lambda f: _derivative(
-            mode, f, argnums, has_aux, strict_primal, backend, parallel, debug, fallback, progress)
-    return EmittedDerivative(function, Options(
-        mode, stated(function, argnums), has_aux, strict_primal, backend=backend, parallel=parallel,
-        debug=debug, fallback=fallback, progress=progress,
-    ))
+        return lambda f: _derivative(mode, f, argnums, **options)
+    return EmittedDerivative(function, Options(mode, stated(function, argnums), **options))
 
 
 @with_users_frames

@@ -25,10 +25,9 @@ from adcompiler.api.fallback import (
 from adcompiler.api.forward import jvp
 from adcompiler.api.keywords import suggesting
 from adcompiler.cache.modules import load_module
-from adcompiler.dispatch import Options
+from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.explain import Explanation
-from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.trees import (
     MAX_UNITS, seeds_at_once, size_of, unit_batches, units,
 )
@@ -38,7 +37,6 @@ from adcompiler.dispatch.written import (
 from adcompiler.errors import (
     ADError, RunsAgainError, TooLongError, UncoveredError, not_one_of,
 )
-from adcompiler.record.entry import explained
 from adcompiler.runtime import own
 from adcompiler.typed.derivatives import MAKERS, Wanted
 from adcompiler.typed.operators import OPERATORS
@@ -156,27 +154,15 @@ class Hessian(ComposedDerivative[P, Any]):
         return found.copy() if np.may_share_memory(found, seeds) else found
 
     def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
-        if self.forms is not None:
-            found: str | None = self.form(Written(args, kwargs)).why_recorded(*args, **kwargs)
-            return found
-        if self.backend == "record":
-            return BY_BACKEND
-        try:
-            self.code(*args, **kwargs)
-        except ADError as error:
-            if self.may_record(error):
-                return because(error)
-            raise
-        return None
+        recorded = self.backend == "record"
+        return BY_BACKEND if recorded else Derivative.why_recorded(self, *args, **kwargs)
 
-    @with_users_frames
     def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:
-        why = self.why_recorded(*args, **kwargs)
-        if why is None:
-            return Derivative.explain(self, *args, **kwargs)
-        gradient = self.form(Written(args, kwargs)).gradient
-        s = gradient.specialisations
-        return explained(s, s.values(gradient.bound(*args, **kwargs)), why)
+        return Derivative.explain(self, *args, **kwargs)
+
+    def at(self, call: Written) -> tuple[Specialisations, tuple[Any, ...]]:
+        gradient: Part = self.form(call).gradient
+        return gradient.at(call)
 
     def why_last_recorded(self) -> str | None:
         if self.backend == "record":

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.argnums import Asked, stated
-from adcompiler.api.composed import Called, ComposedDerivative, parts_of
+from adcompiler.api.composed import ComposedDerivative, Part, parts_of
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.keywords import suggesting
 from adcompiler.dispatch.trees import (
@@ -199,13 +199,13 @@ class Jacobian(ComposedDerivative[P, Any]):
         fewer = (REVERSE_COST if self.is_native else 1) * size <= count
         return self.mode == "reverse" or (self.mode == "auto" and fewer) or count == 0
 
-    def called(self, call: Written) -> Called:
+    def called(self, call: Written) -> Part:
         count = size_of(call.given_to(self.pushed.differentiated))
         if self.may_pull(count):
             pulled = self.try_to_pull(call)
             if pulled is not None and self.pulls(size_of(pulled[0]), count):
-                return Called(self.pulled, call)
-        return Called(self.pushed, call)
+                return self.pulled
+        return self.pushed
 
     def try_to_pull(self, call: Written) -> Any:
         """Return the value and the pullback; None if there are no loops for that, but maybe others.

@@ -35,8 +35,7 @@ class Shown(Generic[P]):
 
         Raises ADError if they are refused.
         """
-        self.code(*args, **kwargs)
-        return None
+        raise NotImplementedError
 
     def last_run(self) -> tuple[Specialisations, Compiled] | None:
         """Return the code that ran last, and whose form it is; None before any call."""

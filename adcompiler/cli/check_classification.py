@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.grad import vjp
-from adcompiler.api.second_order import differentiated
 from adcompiler.cache.modules import load_module
 from adcompiler.cli.output import show_table
 from adcompiler.cli.rules import function_named
@@ -19,12 +18,14 @@ from adcompiler.cli.target import load_module as import_target
 from adcompiler.cli.target import seed as seed_of
 from adcompiler.errors import ADError
 from adcompiler.ops.classify import DECLARED, Classification, letters_of
+from adcompiler.ops.domains import Call
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.samples import sample_calls
 from adcompiler.sparsity.transfers.classification import classifications
 from adcompiler.support.budget import quiet
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.support.structs import dataclass
 
 POINTS = 20
@@ -361,4 +362,18 @@ def chosen(names: list[str]) -> list[tuple[Rule, ...]]:
         if not these:
             raise UsageError(f"{name} is not classified; see `adcompiler rules`")
         found += these
+    return found
+
+
+def differentiated(rule: Rule, call: Call) -> set[int | str]:
+    """Return the positions and names of the arguments that the rule gives cotangents of."""
+    if rule.definition is None:
+        return {i for i, partial in enumerate(rule.partials) if partial is not None}
+    found: set[int | str] = set(rule.wrt)
+    parameters = list(signature_of(rule.definition).parameters.values())
+    for i in range(len(call.args)):
+        starred = next((p for p in parameters[: i + 1] if p.kind is p.VAR_POSITIONAL), None)
+        name = parameters[i].name if starred is None else starred.name
+        if name in rule.wrt or f"*{name}" in rule.wrt:
+            found.add(i)
     return found

@@ -58,17 +58,11 @@ class Mode:
 
 
 def build_gradient(unit: Unit, typed: Typed, options: Options) -> Product:
-    """Build the joint function without the value."""
+    """Build the joint function, with the value where that is asked for."""
     from adcompiler.products.joint import gradient
 
-    return gradient(unit, typed, False, options.has_aux, options.single)
-
-
-def build_value_and_gradient(unit: Unit, typed: Typed, options: Options) -> Product:
-    """Build the joint function with the value."""
-    from adcompiler.products.joint import gradient
-
-    return gradient(unit, typed, True, options.has_aux, options.single)
+    with_value = MODES[options.mode].returns_value
+    return gradient(unit, typed, with_value, options.has_aux, options.single)
 
 
 def build_primal(unit: Unit, typed: Typed, options: Options) -> Product:
@@ -87,17 +81,11 @@ def build_pair(unit: Unit, typed: Typed, options: Options) -> Product:
 
 
 def build_pushforward(unit: Unit, typed: Typed, options: Options) -> Product:
-    """Build the pushforward."""
+    """Build the pushforward, of tangents or of Taylor coefficients."""
     from adcompiler.products.pushforward import pushforward
 
-    return pushforward(unit, typed, options.batched, options.constant)
-
-
-def build_series(unit: Unit, typed: Typed, options: Options) -> Product:
-    """Build the function of Taylor coefficients."""
-    from adcompiler.products.pushforward import pushforward
-
-    return pushforward(unit, typed, batched=True, series=True)
+    series = options.mode == "taylor"
+    return pushforward(unit, typed, options.batched or series, options.constant, series)
 
 
 def build_linearization(unit: Unit, typed: Typed, options: Options) -> Product:
@@ -128,7 +116,7 @@ def applied_as(what: str, tangents: int = 0) -> Build:
 ROWS = (
     Mode("grad", "the gradient", build_gradient, takes_aux=True, has_loops=True),
     Mode(
-        "value_and_grad", "the value and the gradient", build_value_and_gradient,
+        "value_and_grad", "the value and the gradient", build_gradient,
         returns_value=True, takes_aux=True, has_loops=True,
     ),
     Mode("primal", "the value", build_primal, returns_value=True, has_loops=True),
@@ -142,7 +130,7 @@ ROWS = (
         has_effects=True, batches=True, has_loops=True,
     ),
     Mode(
-        "taylor", "Taylor coefficients from those of arguments", build_series, "coefficients",
+        "taylor", "Taylor coefficients from those of arguments", build_pushforward, "coefficients",
         returns_value=True, has_effects=True,
     ),
     Mode(

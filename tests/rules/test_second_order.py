@@ -19,7 +19,6 @@ from adcompiler import ADError, MissingRuleError, UnsupportedError, grad, vjp
 from tests.lanes import one_in, some_of_each
 from tests.rules.shares import OURS
 from tests.rules.updates import DESTRUCTIVE
-from adcompiler.api.second_order import pulled, second_order
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.comparison import inner
 from adcompiler.rulekit.testing import (
@@ -29,6 +28,7 @@ from adcompiler.runtime.external import call_external
 from adcompiler.testing import check_grads
 from tests.rules import refused
 from tests.rules.kinds import kinds
+from tests.rules.pulled import pulled, second_order
 
 EVERY = 1 if os.environ.get("ADCOMPILER_ALL_RULES") else 12
 STEPS = (1e-3, 1e-4, 1e-5)

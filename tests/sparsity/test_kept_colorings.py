@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from adcompiler import color, sparse_jacobian
-from adcompiler.api.sparse.operators import SparseJacobian
+from adcompiler.api.sparse.structures import Structures
 from adcompiler.sparsity.coloring.coloring import Coloring
 from adcompiler.sparsity.coloring.kept import kept_coloring
 
@@ -90,6 +90,6 @@ def test_a_derivative_of_new_constants_has_its_own_pattern(monkeypatch: Any) -> 
     assert (first.nnz, other.nnz) == (98, 94)
     assert np.isclose(other[0, 3], 2.0 * (1.0 - u[0]))
     assert np.isclose(other[0, 0], -2.0 * u[3])
-    monkeypatch.setattr(SparseJacobian, "colored", None)  # which another process need not ask
+    monkeypatch.setattr(Structures, "colored", None)  # which another process need not ask
     again = sparse_jacobian(scaled_differences)(u)
     assert (abs(again - other)).max() == 0.0

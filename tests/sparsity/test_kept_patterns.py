@@ -17,7 +17,7 @@ from adcompiler import (
     classify, hessian, jacobian, lagrangian, sparse_hessian, sparse_jacobian,
     value_and_sparse_jacobian,
 )
-from adcompiler.api.sparse.derivative import SparseDerivative
+from adcompiler.api.sparse.structures import Structures
 from adcompiler.cache.store import CacheWarning, Store, default_directory
 from adcompiler.errors import FullPatternWarning
 from adcompiler.ops.classify import DECLARED
@@ -32,22 +32,19 @@ def finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Finds:
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(REGISTRY, "first_generation", REGISTRY.generation)
     found: Finds = []
-    find, color = adcompiler.api.sparse.patterns.found_pattern, {}
+    find, color = adcompiler.api.sparse.patterns.found_pattern, Structures.colored
 
     def counted(*args: Any) -> Any:
         found.append("pattern")
         return find(*args)
 
     monkeypatch.setattr(adcompiler.api.sparse.patterns, "found_pattern", counted)
-    for cls in (SparseDerivative, *SparseDerivative.__subclasses__()):
-        if "colored" in vars(cls):
-            color[cls] = vars(cls)["colored"]
 
-            def colored(self: Any, pattern: Any, of: Any = cls) -> Any:
-                found.append("coloring")
-                return color[of](self, pattern)
+    def colored(self: Structures, pattern: Any) -> Any:
+        found.append("coloring")
+        return color(self, pattern)
 
-            monkeypatch.setattr(cls, "colored", colored)
+    monkeypatch.setattr(Structures, "colored", colored)
     return found
 
 

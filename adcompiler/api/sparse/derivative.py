@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from adcompiler.api.composed import Called, ComposedDerivative, Part, parts_of
+from adcompiler.api.composed import ComposedDerivative, Part, parts_of
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.sparse.structure import Repeatable, Structure
 from adcompiler.api.sparse.structures import Settings, Structures
@@ -185,9 +185,9 @@ class SparseDerivative(ComposedDerivative[P, Any]):
         """Return the derivative of which code computes most of it; None: before any coloring."""
         return self.fixed
 
-    def called(self, call: Written) -> Called:
+    def called(self, call: Written) -> Part:
         self = self.form(call)
-        return Called(self.swept(self.find.at(self.find.point(call)).coloring), call)
+        return self.swept(self.find.at(self.find.point(call)).coloring)
 
     def running(self) -> Derivative[..., Any]:
         found = self.find.kept.last()

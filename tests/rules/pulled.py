@@ -9,12 +9,12 @@ import numpy as np
 
 from adcompiler.api.grad import vjp
 from adcompiler.cache.modules import load_module
+from adcompiler.cli.check_classification import differentiated
 from adcompiler.errors import ADError
 from adcompiler.ops.domains import Call
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.comparison import is_inexact, numbers
 from adcompiler.rulekit.samples import rule_name, sample_calls
-from adcompiler.support.signatures import signature as signature_of
 from adcompiler.support.structs import dataclass
 
 LITERALS = (bool, int, str, type(None), type(Ellipsis))
@@ -98,20 +98,6 @@ def has_integer(x: Any) -> bool:
     return False
 
 
-def differentiated(rule: Rule, call: Call) -> set[int | str]:
-    """Return the positions and names of the arguments that the rule gives cotangents of."""
-    if rule.definition is None:
-        return {i for i, partial in enumerate(rule.partials) if partial is not None}
-    found: set[int | str] = set(rule.wrt)
-    parameters = list(signature_of(rule.definition).parameters.values())
-    for i in range(len(call.args)):
-        starred = next((p for p in parameters[: i + 1] if p.kind is p.VAR_POSITIONAL), None)
-        name = parameters[i].name if starred is None else starred.name
-        if name in rule.wrt or f"*{name}" in rule.wrt:
-            found.add(i)
-    return found
-
-
 def second_order(rule: Rule, rng: np.random.Generator) -> str:
     """Say whether the pullback of ``rule`` can be differentiated: ``yes``, or why not.
 
@@ -140,5 +126,3 @@ def ones_like(y: Any) -> Any:
         return np.ones(y.shape, y.dtype)
     return type(y)(1) if isinstance(y, (complex, np.inexact)) else 1.0
 
-
-__all__ = ["Pulled", "ones_like", "pulled", "second_order"]
