@@ -8,7 +8,7 @@ from typing import Any
 
 from adcompiler.api.derivative import Code, Derivative, P, R_co
 from adcompiler.api.emitted import EmittedDerivative
-from adcompiler.dispatch import Options
+from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.explain import Explanation
 from adcompiler.dispatch.written import Written
 from adcompiler.errors import ADError
@@ -59,6 +59,9 @@ class ComposedDerivative(Derivative[P, R_co]):
 
     def code(self, *args: Any, **kwargs: Any) -> Code:
         return self.called(Written(args, kwargs)).code(*args, **kwargs)
+
+    def at(self, call: Written) -> tuple[Specialisations, tuple[Any, ...]]:
+        return self.called(call).at(call)
 
     def may_record(self, error: ADError) -> bool:
         return self.ran.may_record(error)
