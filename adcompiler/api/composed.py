@@ -10,7 +10,7 @@ from adcompiler.api.derivative import Code, Derivative, P, R_co
 from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.explain import Explanation
-from adcompiler.dispatch.written import Written
+from adcompiler.dispatch.written import Written, as_written
 from adcompiler.errors import ADError
 from adcompiler.record.entry import rewritten_text
 from adcompiler.typed.derivatives import Wanted
@@ -49,8 +49,9 @@ class ComposedDerivative(Derivative[P, R_co]):
         maker, given = self._made
         return maker(**{"function": self.primal, **given, **changes})
 
-    def again(self, function: Callable[..., Any], argnums: Argnums) -> Derivative[..., Any]:
-        found: Derivative[..., Any] = self.like(function=function, argnums=argnums)
+    def form_of(self, count: int, keywords: tuple[str, ...]) -> Derivative[..., Any]:
+        made, argnums = as_written(self.primal, self.options.argnums, count, keywords)
+        found: Derivative[..., Any] = self.like(function=made, argnums=argnums)
         return found
 
     def called(self, call: Written) -> Part:

@@ -10,15 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from adcompiler.api.fallback import because
 from adcompiler.api.shown import Code, Shown
 from adcompiler.cache.keys import unspelled
 from adcompiler.dispatch import Compiled
 from adcompiler.dispatch.explain import Explanation, explain
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.source_text import SourceText
-from adcompiler.dispatch.written import Written, as_called, as_written
-from adcompiler.errors import ADError
+from adcompiler.dispatch.written import Written, as_called
 from adcompiler.record.entry import explained
 from adcompiler.typed.derivatives import is_derivative
 from adcompiler.typed.operators import OPERATORS, Operator
@@ -83,6 +81,7 @@ class Derivative(Shown[P], Generic[P, R_co]):
             })
         self.primal = function
         self.options = options
+        self.operator = OPERATORS.get(options.mode) or Operator(options.mode)
         self.forms: dict[Any, Any] | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
@@ -122,10 +121,6 @@ class Derivative(Shown[P], Generic[P, R_co]):
 
     def form_of(self, count: int, keywords: tuple[str, ...]) -> Derivative[..., Any]:
         """Return the derivative for so many arguments by position, and those of these names."""
-        return self.again(*as_written(self.primal, self.options.argnums, count, keywords))
-
-    def again(self, function: Callable[..., Any], argnums: Argnums) -> Derivative[..., Any]:
-        """Return the same of another function, in other arguments."""
         raise NotImplementedError
 
     # -- pickling ------------------------------------------------------------------------------
@@ -153,27 +148,6 @@ class Derivative(Shown[P], Generic[P, R_co]):
 
     def last_run(self) -> tuple[Specialisations, Compiled] | None:
         return self.running().last_run()
-
-    def may_record(self, error: ADError) -> bool:
-        """Say whether calls that the compiler refuses with this error are recorded."""
-        return False
-
-    def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
-        try:
-            self.code(*args, **kwargs)
-        except ADError as error:
-            if self.may_record(error):
-                return because(error)
-            raise
-        return None
-
-    def at(self, call: Written) -> tuple[Specialisations, tuple[Any, ...]]:
-        """Return what is recorded for a call, and the values of all of its parameters."""
-        raise NotImplementedError
-
-    def why_last_recorded(self) -> str | None:
-        """Return why calls are recorded; None if any ran compiled code, or none was made."""
-        return None
 
     @with_users_frames
     def compiled_for(self, *args: P.args, **kwargs: P.kwargs) -> Callable[..., Any]:
@@ -208,10 +182,6 @@ class Derivative(Shown[P], Generic[P, R_co]):
         recorded = self.why_last_recorded() is not None
         return SourceText(self.recorded_text() if recorded else self.latest().text)
 
-    def recorded_text(self) -> str:
-        """Return the function as it runs when it is recorded."""
-        raise NotImplementedError
-
     @property
     def module_path(self) -> Path | None:
         """The file of the emitted module that ran last, None if it is in memory only."""
@@ -221,11 +191,6 @@ class Derivative(Shown[P], Generic[P, R_co]):
     def is_second(self) -> bool:
         """Whether the derivatives are second ones."""
         return self.operator.second
-
-    @property
-    def operator(self) -> Operator:
-        """The row of what is asked for."""
-        return OPERATORS.get(self.options.mode) or Operator(self.options.mode)
 
     def pattern(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return where the derivative may be nonzero, a ``csr_array`` of bool.

@@ -21,7 +21,9 @@ from adcompiler.dispatch import (
 from adcompiler.dispatch.annotations import assumptions, types_of_parameters
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.source_text import SourceText
-from adcompiler.dispatch.written import Written, has_own_containers, sees_calls
+from adcompiler.dispatch.written import (
+    Written, as_written, has_own_containers, sees_calls,
+)
 from adcompiler.errors import ADError
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entry import recorded, rewritten_text, tape_text
@@ -89,8 +91,9 @@ class EmittedDerivative(Derivative[P, R_co]):
         self._last_form = found
         return found(*args, **kwargs)
 
-    def again(self, function: Callable[..., Any], argnums: Argnums) -> Derivative[..., Any]:
-        return EmittedDerivative(function, replace(self.options, argnums=argnums))
+    def form_of(self, count: int, keywords: tuple[str, ...]) -> Derivative[..., Any]:
+        made, argnums = as_written(self.primal, self.options.argnums, count, keywords)
+        return EmittedDerivative(made, replace(self.options, argnums=argnums))
 
     def _slow(self, bound: tuple[Any, ...]) -> Any:
         s = self.specialisations

@@ -86,7 +86,8 @@ class Hessian(ComposedDerivative[P, Any]):
             return super().form_of(count, keywords)
         if keywords:
             raise TypeError(BY_POSITION)
-        return self.again(of_so_many(self.primal, count), self.options.argnums)
+        found: Derivative[..., Any] = self.like(function=of_so_many(self.primal, count))
+        return found
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return the Hessian at the arguments."""

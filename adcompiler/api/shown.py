@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec
 
+from adcompiler.api.fallback import because
 from adcompiler.dispatch import Compiled
 from adcompiler.dispatch.frames import with_users_frames
+from adcompiler.dispatch.written import Written
+from adcompiler.errors import ADError
 
 if TYPE_CHECKING:
     from adcompiler.dispatch import Specialisations
@@ -24,17 +27,39 @@ class Code(NamedTuple):
 
 
 class Shown(Generic[P]):
-    """What a derivative shows of itself: pages and profiles."""
+    """What a derivative shows of itself: its code, why it is recorded, pages and profiles."""
 
     def code(self, *args: Any, **kwargs: Any) -> Code:
         """Return the code that computes the derivative at these arguments, or most of it."""
         raise NotImplementedError
+
+    def may_record(self, error: ADError) -> bool:
+        """Say whether calls that the compiler refuses with this error are recorded."""
+        return False
 
     def why_recorded(self, *args: Any, **kwargs: Any) -> str | None:
         """Return why calls with these arguments are recorded; None if they run compiled code.
 
         Raises ADError if they are refused.
         """
+        try:
+            self.code(*args, **kwargs)
+        except ADError as error:
+            if self.may_record(error):
+                return because(error)
+            raise
+        return None
+
+    def at(self, call: Written) -> tuple[Specialisations, tuple[Any, ...]]:
+        """Return what is recorded for a call, and the values of all of its parameters."""
+        raise NotImplementedError
+
+    def why_last_recorded(self) -> str | None:
+        """Return why calls are recorded; None if any ran compiled code, or none was made."""
+        return None
+
+    def recorded_text(self) -> str:
+        """Return the function as it runs when it is recorded."""
         raise NotImplementedError
 
     def last_run(self) -> tuple[Specialisations, Compiled] | None:

@@ -59,8 +59,7 @@ def taylor(
         TypeError, ValueError: For series of another structure, or of different orders.
 
     Example:
-        >>> import inspect
-import math
+        >>> import math
         >>> import numpy as np
         >>> from adcompiler import taylor
         >>> taylor(math.exp, (0.0,), (np.array([1.0, 0.0]),))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adcompiler import hessian, jacfwd, jacobian
-from adcompiler.api import jacobians
+from adcompiler.dispatch import written
 from adcompiler.dispatch.calling import PushforwardOfEach
 
 A = np.random.default_rng(0).normal(size=(4, 3))
@@ -82,13 +82,13 @@ def test_results_are_the_callers_own(function: Any) -> None:
 
 def test_arguments_are_copied_where_they_may_be_written_into(monkeypatch: Any) -> None:
     x, count = np.array([0.5, -1.0, 2.0]), []
-    real = jacobians.own
+    real = written.own
 
     def counting(value: Any) -> Any:
         count.append(value)
         return real(value)
 
-    monkeypatch.setattr(jacobians, "own", counting)
+    monkeypatch.setattr(written, "own", counting)
     for function, copies in ((squares, 0), (scaled, 2)):
         make = jacfwd(function)
         make(x, A)
