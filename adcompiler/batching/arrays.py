@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,28 +10,23 @@ import numpy as np
 
 from adcompiler.batching.kinds import carries
 from adcompiler.batching.library import axes_of, axis_of
-from adcompiler.batching.subscripts import Subscripts
+from adcompiler.batching.values import Part
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Item, Origin, Pack, Rhs, Star, Var,
 )
 from adcompiler.ops.facts import ALONG_ALL, IN_ORDER, IN_ROWS
-from adcompiler.typed.callee import Callee
 
 
-class Arrays(Subscripts):
+class Arrays(Part):
     """Each method writes one kind of function for all seeds at once."""
 
-    def axes_of(self, function: Callable[..., Any] | Callee) -> str | None:
-        """Return the word for what a function makes of a leading axis, None if not known."""
-        return axes_of(function)
-
     def elementwise(self, target: Var, function: Any, args: list[Atom], origin: Origin) -> Rhs:
-        rank = max(self.rank(a) for a in args)
-        if t.is_number(self.logical[target]) and rank != self.rank(target):
+        rank = max(self.values.rank(a) for a in args)
+        if t.is_number(self.logical[target]) and rank != self.values.rank(target):
             raise NotBatchable  # some type is wrong; one seed by itself needs none
-        return Call(Const(function), tuple(self.aligned(a, rank, origin) for a in args))
+        return Call(Const(function), tuple(self.values.aligned(a, rank, origin) for a in args))
 
     def matmul(self, args: tuple[Any, ...], origin: Origin) -> Rhs | None:
         a, b = args
@@ -40,7 +34,7 @@ class Arrays(Subscripts):
             return None
         if a in self.batched and b in self.batched:
             return None
-        first, second = self.rank(a), self.rank(b)
+        first, second = self.values.rank(a), self.values.rank(b)
         if a in self.batched:
             if second > 2 and first != second:
                 return None
@@ -48,7 +42,7 @@ class Arrays(Subscripts):
         if second == 1:
             if first > 2:
                 return None
-            made = self.written_as.get(a)
+            made = self.values.written_as.get(a)
             if first == 2 and isinstance(made, Attribute) and made.name == "T":
                 a = made.obj
             elif first == 2:
@@ -62,10 +56,10 @@ class Arrays(Subscripts):
         dtype = getattr(self.s.unit.type(a), "dtype", "float64")
         standing = Item(a, Const((Ellipsis, None)))
         if a in self.batched:
-            column: Atom = self.write(standing, t.Array(dtype, 2), "column", origin)
+            column: Atom = self.values.write(standing, t.Array(dtype, 2), "column", origin)
         else:
             column = self.s.let(standing, t.Array(dtype, 2), "column", origin)
-        return Call(Const(operator.mul), (column, self.aligned(b, 2, origin)))
+        return Call(Const(operator.mul), (column, self.values.aligned(b, 2, origin)))
 
     def solved(self, rhs: Call, origin: Origin) -> Rhs | None:
         """Return the solutions for vectors of many seeds, as columns of one right-hand side."""
@@ -73,7 +67,7 @@ class Arrays(Subscripts):
             return None
         matrix, right = rhs.args
         if matrix in self.batched or not isinstance(right, Var) or (
-            not isinstance(self.s.unit.type(right), t.Array) or self.rank(right) != 1
+            not isinstance(self.s.unit.type(right), t.Array) or self.values.rank(right) != 1
         ):
             return None
         type_ = self.s.unit.type(right)
@@ -88,11 +82,11 @@ class Arrays(Subscripts):
         if atom in self.batched and isinstance(self.logical[atom], t.Array):
             made = Call(Const(np.swapaxes), (atom, Const(0), Const(1)))
             rows = self.s.let(made, self.s.unit.type(atom), "rows", origin)
-            if self.rank(atom) > 1 or not self.writes:
+            if self.values.rank(atom) > 1 or not self.values.writes:
                 return rows
             copied = Call(Const(np.copy), (rows,))
             return self.s.let(copied, self.s.unit.type(atom), "rows", origin)
-        if atom in self.batched and not self.is_container(atom):
+        if atom in self.batched and not self.values.is_container(atom):
             match self.s.unit.definition(atom):
                 case Call(Const(function)) if axes_of(function) == IN_ROWS:
                     return atom  # made of what is in order
@@ -100,29 +94,28 @@ class Arrays(Subscripts):
         return atom
 
     def reshaped(self, x: Atom, shape: Atom, origin: Origin) -> Rhs:
-        if not self.is_array(x) or shape in self.batched:
+        if not self.values.is_array(x) or shape in self.batched:
             raise NotBatchable
-        type_ = self.s.unit.type(shape)
-        if isinstance(shape, Const) and isinstance(shape.value, int):
-            behind: Any = (shape.value,)
-        elif isinstance(shape, Const) and isinstance(shape.value, tuple):
-            behind = shape.value
+        s, type_ = self.s, self.s.unit.type(shape)
+        behind: tuple[Atom, ...] = ()
+        known = shape.value if isinstance(shape, Const) else None
+        if isinstance(known, int | tuple):
+            behind = tuple(map(Const, known if isinstance(known, tuple) else (known,)))
         elif isinstance(type_, t.Scalar):
-            made = Pack("tuple", (self.count(), shape))
-            whole = self.s.let(made, t.Tuple((t.INT, type_)), "shape", origin)
-            return Call(Const(np.reshape), (x, whole))
-        else:
-            if isinstance(type_, (t.List, t.Array)):
-                shape = self.s.let(Call(Const(tuple), (shape,)), t.UNKNOWN, "shape", origin)
-            elif not isinstance(type_, t.Tuple):
-                raise NotBatchable
-            front = self.s.let(Pack("tuple", (self.count(),)), t.Tuple((t.INT,)), "front", origin)
-            made_shape = Call(Const(operator.add), (front, shape))
-            return Call(
-                Const(np.reshape), (x, self.s.let(made_shape, t.UNKNOWN, "shape", origin))
-            )
-        items: tuple[Atom, ...] = (self.count(), *map(Const, behind))
-        whole = self.s.let(Pack("tuple", items), t.Tuple((t.INT,) * len(items)), "shape", origin)
+            behind = (shape,)
+        elif isinstance(type_, t.List | t.Array):
+            shape = s.let(Call(Const(tuple), (shape,)), t.UNKNOWN, "shape", origin)
+        elif not isinstance(type_, t.Tuple):
+            raise NotBatchable
+        is_whole = isinstance(known, int | tuple) or isinstance(type_, t.Scalar)
+        sizes = (self.values.count(), *behind)
+        whole = s.let(
+            Pack("tuple", sizes), t.Tuple(tuple(map(s.unit.type, sizes))),
+            "shape" if is_whole else "front", origin,
+        )
+        if not is_whole:
+            call = Call(Const(operator.add), (whole, shape))
+            whole = s.let(call, t.UNKNOWN, "shape", origin)
         return Call(Const(np.reshape), (x, whole))
 
     def of_items(self, items: Any, rhs: Call, origin: Origin) -> Rhs:
@@ -150,8 +143,8 @@ class Arrays(Subscripts):
         parts = self.s.unit.elements(items)
         if parts is None:
             return None
-        arrays = tuple(self.as_array(self.expanded(part, origin), origin) for part in parts)
-        if not all(map(self.is_array, arrays)):
+        arrays = tuple(self.as_array(self.values.expanded(part, origin), origin) for part in parts)
+        if not all(map(self.values.is_array, arrays)):
             return None
         packed = Pack("tuple", arrays)
         types = t.Tuple(tuple(map(self.s.unit.type, arrays)))
@@ -173,7 +166,7 @@ class Arrays(Subscripts):
         ):
             return atom
         made = self.of_items(atom, Call(Const(np.array), (atom,)), origin)
-        return self.write(made, t.Array(type_.item.dtype or "float64", 1), "items", origin)
+        return self.values.write(made, t.Array(type_.item.dtype or "float64", 1), "items", origin)
 
     def along_axis(self, function: Any, rhs: Call) -> Rhs | None:
         """Return a call with its axes counted behind the leading one; None if they are not known.
@@ -182,11 +175,11 @@ class Arrays(Subscripts):
         named = dict(rhs.kwargs)
         position, default = axis_of(function)
         given = named.get("axis", Const(default))
-        if not self.is_array(x) or len(rest) >= position or any(
+        if not self.values.is_array(x) or len(rest) >= position or any(
             isinstance(a, Star) or a in self.batched for a in rest
         ) or not isinstance(given, Const) or set(named) - {"axis", "keepdims"}:
             return None
-        axis = self.behind(given.value, self.rank(x), self.axes_of(function))
+        axis = self.behind(given.value, self.values.rank(x), axes_of(function))
         if axis is None:
             return None
         named["axis"] = Const(axis)

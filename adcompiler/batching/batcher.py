@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from adcompiler.analyses.storage import METADATA, written_operand
+from adcompiler.analyses.storage import METADATA
+from adcompiler.batching.arrays import Arrays
 from adcompiler.batching.calls import Calls
-from adcompiler.batching.kinds import lifted, may_be_written
+from adcompiler.batching.kinds import lifted
+from adcompiler.batching.subscripts import Subscripts
+from adcompiler.batching.values import Part, Values
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
 from adcompiler.ir.dataflow import Flow
@@ -32,24 +35,21 @@ OF_SHAPE = frozenset({"shape", "ndim", "size", "len"})
 """Words for how a result depends on arguments, of which no element is read."""
 
 
-class Batcher(Calls):
+class Batcher(Part):
     """Rewrites one block of derivative code."""
+
+    def __init__(self, values: Values, calls: Calls) -> None:
+        super().__init__(values)
+        self.calls = calls
 
     def run(self, block: Block, wanted: Sequence[int]) -> Block:
         """Return ``block`` for many seeds; the yields at ``wanted`` have the leading axis for sure.
 
         Raises NotBatchable for code that this cannot be written for.
         """
+        values = self.values
         self.mark(block)
-        self.written_as = {
-            st.target: st.rhs for part in (self.before, block) for st in walk(part)
-            if isinstance(st, Let)
-        }
-        self.constant = {var for var in self.seeded if not may_be_written(var, block)}
-        self.writes = any(
-            isinstance(statement, Let) and written_operand(statement.rhs) is not None
-            for statement in walk(block)
-        )
+        values.enter(block)
         for var in list(self.batched):
             self.logical[var] = self.s.unit.type(var)
             self.s.unit.types[var] = lifted(self.logical[var])
@@ -60,12 +60,13 @@ class Batcher(Calls):
             for i, a in enumerate(block.yields):
                 if i not in wanted and a in self.batched:
                     raise NotBatchable
-                yields.append(self.expanded(a, self.origin) if i in wanted else self.atom(a))
-        if self.seeds is not None and self.counts:
-            count = Call(Const(count_seeds), (self.seeded[0],))
-            if isinstance(self.s.unit.type(self.seeded[0]), t.Array):
-                count = Call(Const(len), (self.seeded[0],))
-            out.insert(0, Let(self.seeds, count, self.origin.reversed()))
+                yields.append(
+                    values.expanded(a, values.origin) if i in wanted else values.atom(a))
+        if values.seeds is not None and values.counts:
+            function = len if isinstance(
+                self.s.unit.type(values.seeded[0]), t.Array) else count_seeds
+            count = Call(Const(function), (values.seeded[0],))
+            out.insert(0, Let(values.seeds, count, values.origin.reversed()))
         return replace(block, statements=tuple(out), yields=tuple(yields))
 
     # -- which values depend on the seeds ------------------------------------------------------
@@ -81,11 +82,11 @@ class Batcher(Calls):
                     self.follow(flow, edge)
         unit = self.s.unit
         found = flow.forward(self.batched, lambda atom: self.follows(unit.type(atom)))
-        self.batched = {atom for atom in found if isinstance(atom, Var)}
+        self.batched.update(atom for atom in found if isinstance(atom, Var))
 
     def follows(self, type_: t.Type) -> bool:
         """Say whether what values of a type depend on is passed on by them."""
-        return self.carries(type_)
+        return self.values.carries(type_)
 
     def follow(self, flow: Flow, edge: Edge) -> None:
         """Let what depends on the seeds go along an edge of a region."""
@@ -113,10 +114,11 @@ class Batcher(Calls):
 
     def block(self, block: Block, batched: Sequence[bool]) -> Block:
         """Return the block of a region; yields in the places of ``batched`` get the axis."""
+        values = self.values
         with self.s.writing_to([]) as out:
             self.statements(block.statements)
             yields = [
-                self.expanded(a, self.origin) if wanted and a is not UNDEF else self.atom(a)
+                values.expanded(a, values.origin) if wanted and a is not UNDEF else values.atom(a)
                 for a, wanted in zip(block.yields, batched, strict=True)
             ] if not block.diverges else list(block.yields)
         return Block(tuple(out), tuple(yields), block.diverges)
@@ -129,17 +131,17 @@ class Batcher(Calls):
         s = self.s
         match statement:
             case Let(target, rhs, origin):
-                self.let(target, substitute(rhs, self.mapping), origin)
+                self.let(target, substitute(rhs, self.values.mapping), origin)
             case Do(rhs, origin):
-                rhs = substitute(rhs, self.mapping)
-                s.out.append(Do(self.effect(rhs), origin))
+                rhs = substitute(rhs, self.values.mapping)
+                s.out.append(Do(self.calls.effect(rhs), origin))
             case Loop():
                 self.loop(statement)
             case Region():
                 if any(atom in self.batched for atom in statement.decides()):
                     raise NotBatchable
                 wanted = [r in self.batched for r in statement.results]
-                s.out.append(statement.with_reads(self.atom).with_blocks(
+                s.out.append(statement.with_reads(self.values.atom).with_blocks(
                     lambda inner: self.block(inner, wanted)))
             case Raise() | Unsupported():
                 s.out.append(statement)
@@ -151,9 +153,10 @@ class Batcher(Calls):
             a in self.batched for a in node.condition.yields
         ):
             raise NotBatchable
-        iterables = [self.in_order(self.atom(a), node.origin) for a in node.iterables]
+        values, in_order = self.values, self.calls.arrays.in_order
+        iterables = [in_order(values.atom(a), node.origin) for a in node.iterables]
         inits = [
-            self.expanded(a, node.origin) if p in self.batched else self.atom(a)
+            values.expanded(a, node.origin) if p in self.batched else values.atom(a)
             for p, a in zip(node.params, node.inits, strict=True)
         ]
         condition = node.condition
@@ -169,13 +172,13 @@ class Batcher(Calls):
     def let(self, target: Var, rhs: Rhs, origin: Origin) -> None:
         if target not in self.batched:
             if any(a in self.batched for a in operands(rhs)):
-                rhs = self.metadata(rhs, origin)
+                rhs = self.calls.metadata(rhs, origin)
             self.s.out.append(Let(target, rhs, origin))
             self.s.unit.defs[target] = rhs
             return
-        new = self.rhs(target, rhs, origin)
+        new = self.calls.rhs(target, rhs, origin)
         if isinstance(new, Var):
-            self.mapping[target] = new
+            self.values.mapping[target] = new
             return
         self.s.unit.defs[target] = new
         self.s.out.append(Let(target, new, origin))
@@ -190,7 +193,9 @@ def batched_block(
     The yields at ``wanted`` have the leading axis for sure. ``before`` is what runs before it,
     of which it may read anything. Raises NotBatchable.
     """
-    return Batcher(s, seeded, origin, before).run(block, wanted)
+    values = Values(s, seeded, origin, before)
+    calls = Calls(values, Subscripts(values), Arrays(values))
+    return Batcher(values, calls).run(block, wanted)
 
 
 __all__ = ["NotBatchable", "batched_block"]

@@ -14,6 +14,8 @@ from adcompiler.batching.kinds import lifted
 from adcompiler.batching.library import (
     ALONG, SIZES, axes_of, is_elementwise,
 )
+from adcompiler.batching.subscripts import Subscripts
+from adcompiler.batching.values import Part, Values
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -34,16 +36,21 @@ from adcompiler.runtime.checking import check_shape, check_shape_each
 from adcompiler.typed.callee import Callee
 
 
-class Calls(Arrays):
+class Calls(Part):
     """Right-hand sides."""
+
+    def __init__(self, values: Values, subscripts: Subscripts, arrays: Arrays) -> None:
+        super().__init__(values)
+        self.subscripts = subscripts
+        self.arrays = arrays
 
     def rhs(self, target: Var, rhs: Rhs, origin: Origin) -> Rhs | Var:
         """Return a right-hand side for many seeds, or the variable that holds the value."""
         match rhs:
             case Item(obj, index):
-                read = self.item(obj, index, origin)
-                if self.is_array(obj) and isinstance(self.logical[target], t.Scalar) and (
-                    self.writes and obj not in self.constant
+                read = self.subscripts.item(obj, index, origin)
+                if self.values.is_array(obj) and isinstance(self.logical[target], t.Scalar) and (
+                    self.values.writes and obj not in self.values.constant
                 ):  # numbers stay what they are when the array is written; columns are views
                     column = self.s.let(read, self.s.unit.type(target), target.name, origin)
                     return Call(Const(np.copy), (column,))
@@ -53,12 +60,13 @@ class Calls(Arrays):
             case Pack(kind, items, keys) if kind != "set":
                 if any(isinstance(item, Star) for item in items):
                     raise NotBatchable
+                carries, type_of = self.values.carries, self.s.unit.type
                 return Pack(kind, tuple(
-                    self.expanded(item, origin) if self.carries(self.s.unit.type(item)) else item
+                    self.values.expanded(item, origin) if carries(type_of(item)) else item
                     for item in items if not isinstance(item, Star)
                 ), keys)
             case Update():
-                return self.update(rhs, origin)
+                return self.subscripts.update(rhs, origin)
             case Call(Const(function)):
                 return self.call(target, REGISTRY.resolve(function), rhs, origin)
         raise NotBatchable
@@ -66,15 +74,15 @@ class Calls(Arrays):
     def metadata(self, rhs: Rhs, origin: Origin) -> Rhs:
         """Return what reads the shape of one seed's value."""
         match rhs:
-            case Attribute(x, "shape" | "size" | "ndim" as name) if self.is_array(x):
+            case Attribute(x, "shape" | "size" | "ndim" as name) if self.values.is_array(x):
                 return self.size_behind(x, name, origin)
-            case Call(Const(function), (x,), ()) if self.is_array(x) and (
+            case Call(Const(function), (x,), ()) if self.values.is_array(x) and (
                 size := REGISTRY.facts(function).transfer
             ) in SIZES:
                 return self.size_behind(x, str(size), origin)
             case Attribute(_, "dtype"):
                 return rhs
-            case Call(Const(function), (x,), ()) if self.is_container(x) and (
+            case Call(Const(function), (x,), ()) if self.values.is_container(x) and (
                 REGISTRY.facts(function).transfer == "len"
             ):
                 return rhs
@@ -83,7 +91,7 @@ class Calls(Arrays):
     def size_behind(self, x: Any, name: str, origin: Origin) -> Rhs:
         """Return the shape of one seed's value, its number of elements, or of axes."""
         if name == "ndim":
-            return Call(Const(int), (Const(self.rank(x)),))
+            return Call(Const(int), (Const(self.values.rank(x)),))
         whole = self.s.let(Call(Const(np.shape), (x,)), t.UNKNOWN, "shape", origin)
         if name == "len":
             return Item(whole, Const(1))
@@ -93,14 +101,14 @@ class Calls(Arrays):
         return Call(Const(math.prod), (self.s.let(behind, t.UNKNOWN, "shape", origin),))
 
     def attribute(self, obj: Atom, name: str) -> Rhs | Var:
-        if not isinstance(obj, Var) or not self.is_array(obj):
+        if not isinstance(obj, Var) or not self.values.is_array(obj):
             raise NotBatchable
         if name in ("real", "imag"):
             return Attribute(obj, name)
-        if name == "T" and self.rank(obj) < 2:
+        if name == "T" and self.values.rank(obj) < 2:
             return obj
         if name == "T":
-            axes = (0, *range(self.rank(obj), 0, -1))
+            axes = (0, *range(self.values.rank(obj), 0, -1))
             return Call(Const(np.transpose), (obj, Const(axes)))
         if name == "mT":
             return Attribute(obj, name)
@@ -112,19 +120,19 @@ class Calls(Arrays):
         found: Rhs | Var | None = None
         if not rhs.kwargs and not any(isinstance(arg, Star) for arg in args):
             if is_elementwise(function):
-                return self.elementwise(target, function, arguments(rhs), origin)
-            if axes_of(function) == VECTORS and all(map(self.is_array, args)):
-                return self.elementwise(target, function, arguments(rhs), origin)
+                return self.arrays.elementwise(target, function, arguments(rhs), origin)
+            if axes_of(function) == VECTORS and all(map(self.values.is_array, args)):
+                return self.arrays.elementwise(target, function, arguments(rhs), origin)
             found = self.of_derivatives(function, rhs, origin)
             if found is None:
                 found = self.of_array(target, function, rhs, origin)
-        axes = self.axes_of(function)
+        axes = axes_of(function)
         if found is None and axes == JOINS:
-            found = self.joined(function, rhs, origin)
+            found = self.arrays.joined(function, rhs, origin)
         if found is None and axes == COLUMNS:
-            found = self.solved(rhs, origin)
+            found = self.arrays.solved(rhs, origin)
         if found is None and axes in ALONG:
-            found = self.along_axis(function, rhs)
+            found = self.arrays.along_axis(function, rhs)
         return self.one_by_one(target, rhs, origin) if found is None else found
 
     def of_derivatives(
@@ -133,19 +141,19 @@ class Calls(Arrays):
         """Return a call of a function that the compiler writes for derivatives; None if not one."""
         args: tuple[Any, ...] = rhs.args
         if function is add:
-            if self.differ_in_rank(args):
+            if self.values.differ_in_rank(args):
                 raise NotBatchable
             return rhs
         if function is add_at:
-            return self.add_at(args, origin)
+            return self.subscripts.add_at(args, origin)
         if function is unbroadcast:
             return Call(Const(unbroadcast_each), args)
         if function is project:
             return Call(Const(project_each), args)
         if function is as_gradient:
-            return Call(Const(as_gradient_each), (*args, self.count()))
+            return Call(Const(as_gradient_each), (*args, self.values.count()))
         if function is append:
-            return Call(rhs.func, (self.expanded(args[0], origin), self.expanded(args[1], origin)))
+            return Call(rhs.func, tuple(self.values.expanded(a, origin) for a in args))
         return rhs if function is drop_last else None
 
     def of_array(
@@ -155,39 +163,39 @@ class Calls(Arrays):
         args: tuple[Any, ...] = rhs.args
         means = meaning(rhs)
         match args:
-            case (x,) if function in (float, complex) and self.is_array(x):
+            case (x,) if function in (float, complex) and self.values.is_array(x):
                 return self.number(x, function)
             case (x,) if axes_of(function) == ALIKE and (
-                self.is_array(x) or function is zeros_like
+                self.values.is_array(x) or function is zeros_like
             ):
                 return rhs
-            case (x,) if function is copy_as_laid_out and self.is_array(x):
+            case (x,) if function is copy_as_laid_out and self.values.is_array(x):
                 return Call(Const(np.copy), args)
             case (x,) if means in ("array", "asarray"):
-                return self.of_items(x, rhs, origin)
+                return self.arrays.of_items(x, rhs, origin)
             case (x,) if means == "ravel":
-                flat = self.reshaped(x, Const(-1), origin)
+                flat = self.arrays.reshaped(x, Const(-1), origin)
                 if not REGISTRY.facts(function).gives_own_arrays:
                     return flat
                 type_ = lifted(self.s.unit.type(target))
                 return Call(Const(np.copy), (self.s.let(flat, type_, "flat", origin),))
             case (x, shape) if means == "reshape":
-                return self.reshaped(x, shape, origin)
-            case (x, value) if means == "full_like" and self.is_array(x) and (
-                value not in self.batched and self.rank(value) == 0
+                return self.arrays.reshaped(x, shape, origin)
+            case (x, value) if means == "full_like" and self.values.is_array(x) and (
+                value not in self.batched and self.values.rank(value) == 0
             ):
                 return rhs
-            case (a, b) if means == "outer" and self.rank(a) == self.rank(b) == 1:
-                return self.outer(a, b, origin)
+            case (a, b) if means == "outer" and self.values.rank(a) == self.values.rank(b) == 1:
+                return self.arrays.outer(a, b, origin)
         if means == "matmul":
-            return self.matmul(args, origin)
+            return self.arrays.matmul(args, origin)
         if axes_of(function) == IN_ROWS:
-            return Call(rhs.func, tuple(self.in_order(a, origin) for a in args))
+            return Call(rhs.func, tuple(self.arrays.in_order(a, origin) for a in args))
         return None
 
     def number(self, x: Var, function: Callable[..., Any]) -> Rhs | Var:
         """Return numbers converted to float or complex, those of all seeds in one array."""
-        if self.rank(x):
+        if self.values.rank(x):
             raise NotBatchable
         kind = "float64" if function is float else "complex128"
         if getattr(self.s.unit.type(x), "dtype", None) == kind:
@@ -196,12 +204,12 @@ class Calls(Arrays):
 
     def one_by_one(self, target: Var, rhs: Call, origin: Origin) -> Rhs:
         """Return the results of a call for each seed, put together."""
-        if not self.purity.is_pure(rhs) or not isinstance(rhs.func, Const) or (
+        if not self.values.purity.is_pure(rhs) or not isinstance(rhs.func, Const) or (
             rhs.func.value in CHECKS or getattr(rhs.func.value, "primal_name", None) is not None
         ):
             raise NotBatchable
         s = self.s
-        seeds = s.let(Call(Const(range), (self.count(),)), t.Range(), "range", origin)
+        seeds = s.let(Call(Const(range), (self.values.count(),)), t.Range(), "range", origin)
         i = Var("i", False)
         s.unit.types[i] = t.INT
         with s.writing_to([]) as out:
@@ -219,7 +227,7 @@ class Calls(Arrays):
 
     def one_of(self, atom: Var, i: Var, origin: Origin) -> Atom:
         """Write the value of one seed."""
-        read: Rhs = Item(atom, i) if self.is_array(atom) else Call(Const(seed_of), (atom, i))
+        read: Rhs = Item(atom, i) if self.values.is_array(atom) else Call(Const(seed_of), (atom, i))
         return self.s.let(read, self.logical[atom], atom.name, origin)
 
     def effect(self, rhs: Rhs) -> Rhs:

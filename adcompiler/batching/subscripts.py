@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from adcompiler.batching.values import WHOLE, Values
+from adcompiler.batching.values import WHOLE, Part
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Item, Origin, Pack, Rhs, Star, Step, Update, Var
@@ -16,7 +16,7 @@ from adcompiler.runtime import add_at
 MISSING = object()
 
 
-class Subscripts(Values):
+class Subscripts(Part):
     """Subscripts, and writes into parts."""
 
     def item(self, obj: Atom, index: Atom, origin: Origin) -> Rhs:
@@ -31,7 +31,7 @@ class Subscripts(Values):
 
     def parts(self, index: Atom, origin: Origin) -> list[Atom]:
         """Return the parts of a subscript."""
-        made = self.written_as.get(index) or self.s.unit.definition(index)
+        made = self.values.written_as.get(index) or self.s.unit.definition(index)
         if isinstance(made, Pack) and made.kind == "tuple":
             if any(isinstance(item, Star) for item in made.items):
                 raise NotBatchable
@@ -96,12 +96,12 @@ class Subscripts(Values):
 
     def value_for(self, value: Atom, rank: int, origin: Origin) -> Atom:
         """Return a value so that it can be stored in a part of ``rank`` axes."""
-        if self.rank(value) > rank:
+        if self.values.rank(value) > rank:
             raise NotBatchable
-        return self.aligned(value, rank, origin)
+        return self.values.aligned(value, rank, origin)
 
     def update(self, rhs: Update, origin: Origin) -> Rhs:
-        obj = self.expanded(rhs.obj, origin)
+        obj = self.values.expanded(rhs.obj, origin)
         assert isinstance(obj, Var)
         steps: list[Step] = []
         type_: t.Type = self.logical[obj]
@@ -115,7 +115,7 @@ class Subscripts(Values):
         if isinstance(type_, t.Array) and (in_array or rhs.adds):
             value = self.value_for(rhs.value, type_.ndim, origin)
         else:
-            value = self.expanded(rhs.value, origin)
+            value = self.values.expanded(rhs.value, origin)
         return replace(rhs, obj=obj, steps=tuple(steps), value=value)
 
     def step(self, step: Step, type_: t.Type, origin: Origin) -> tuple[list[Step], t.Type]:
@@ -132,7 +132,7 @@ class Subscripts(Values):
         raise NotBatchable
 
     def add_at(self, args: tuple[Atom, ...], origin: Origin) -> Rhs:
-        buffer = self.expanded(args[0], origin)
+        buffer = self.values.expanded(args[0], origin)
         assert isinstance(buffer, Var)
         type_ = self.logical[buffer]
         if isinstance(type_, t.Array):
@@ -140,5 +140,5 @@ class Subscripts(Values):
             value = self.value_for(args[2], left(type_.ndim), origin)
             return Call(Const(add_at), (buffer, index, value))
         if isinstance(type_, (t.List, t.Tuple)):
-            return Call(Const(add_at), (buffer, args[1], self.expanded(args[2], origin)))
+            return Call(Const(add_at), (buffer, args[1], self.values.expanded(args[2], origin)))
         raise NotBatchable

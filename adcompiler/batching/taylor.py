@@ -12,8 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.batching.arrays import Arrays
 from adcompiler.batching.batcher import Batcher
+from adcompiler.batching.calls import Calls
 from adcompiler.batching.kinds import carries, lifted
+from adcompiler.batching.subscripts import Subscripts
+from adcompiler.batching.values import Values
 from adcompiler.derive.destructive import is_call_of
 from adcompiler.derive.pairs import CalleePart
 from adcompiler.errors import NotBatchable
@@ -43,19 +47,107 @@ OF_LAYOUT: frozenset[Any] = frozenset({
 """Functions of the layout of an array in memory, which coefficients do not share."""
 
 
+class SeriesSubscripts(Subscripts):
+    """Subscripts of coefficients."""
+
+    def __init__(self, values: Values, arrays: Arrays) -> None:
+        super().__init__(values)
+        self.arrays = arrays
+
+    def step(self, step: Step, type_: t.Type, origin: Origin) -> tuple[list[Step], t.Type]:
+        if step.kind == "attr" and isinstance(type_, t.Object):
+            field = type_.field(step.name)
+            if field is not None:
+                return [step], field
+        if step.kind == "item" and isinstance(type_, t.Dict):
+            (key,) = step.args
+            if type_.keys is None:
+                return [step], type_.items[0]
+            if isinstance(key, Const):
+                known = dict(zip(type_.keys, type_.items, strict=True))
+                return [step], known.get(key.value, t.UNKNOWN)
+            if len(set(type_.items)) == 1:
+                return [step], type_.items[0]
+        if step.kind == "item" and isinstance(type_, t.Tuple) and isinstance(step.args[0], Const):
+            return [step], type_.items[step.args[0].value]
+        return super().step(step, type_, origin)
+
+    def value_for(self, value: Atom, rank: int, origin: Origin) -> Atom:
+        type_ = self.logical.get(value) if isinstance(value, Var) else None
+        if isinstance(type_, t.Tuple) and all(isinstance(i, t.Scalar) for i in type_.items):
+            columns = Call(Const(np.stack), (value, Const(1)))
+            value = self.values.write(columns, t.Array("float64", 1), "items", origin)
+        return super().value_for(self.arrays.as_array(value, origin), rank, origin)
+
+
+class SeriesArrays(Arrays):
+    """Functions of arrays of coefficients."""
+
+    def elementwise(self, target: Var, function: Any, args: list[Any], origin: Origin) -> Rhs:
+        types = list(map(self.values.type, args))
+        if not any(isinstance(type_, t.Unknown) for type_ in types):
+            return super().elementwise(target, function, args, origin)
+        args = [
+            self.values.expanded(a, origin) if isinstance(type_, t.Unknown) else a
+            for a, type_ in zip(args, types, strict=True)
+        ]
+        each = Const(tuple(a in self.batched for a in args))
+        return Call(Const(elementwise_each), (Const(function), each, *args))
+
+
+class SeriesCalls(Calls):
+    """Right-hand sides of coefficients."""
+
+    def call(self, target: Var, function: Any, rhs: Call, origin: Origin) -> Rhs | Var:
+        if function is multilinear_series:
+            return self.of_coefficients(rhs, range(3, len(rhs.args)), origin)
+        if hashable(function) and function in COEFFICIENTS:
+            return self.of_coefficients(rhs, COEFFICIENTS[function], origin)
+        if REGISTRY.facts(function).transfer in SEQUENCES and not rhs.kwargs and any(
+            a in self.batched and not self.values.is_array(a) for a in operands(rhs)
+        ):
+            return Call(rhs.func, tuple(
+                self.values.expanded(a, origin)
+                if isinstance(self.s.unit.type(unstar(a)), CONTAINERS) else a for a in rhs.args
+            ))
+        if hashable(function) and function in OF_LAYOUT:
+            raise NotBatchable
+        if function is as_tangent:
+            if any(a in self.batched for a in rhs.args[1:]):
+                raise NotBatchable
+            return Call(Const(as_tangent_each), rhs.args)
+        if function is record and not rhs.args:
+            return Call(rhs.func, (), tuple(
+                (name, self.values.expanded(a, origin) if carries(self.s.unit.type(a)) else a)
+                for name, a in rhs.kwargs
+            ))
+        return super().call(target, function, rhs, origin)
+
+    def of_coefficients(self, rhs: Call, positions: Iterable[int], origin: Origin) -> Rhs:
+        """Return the call of a function that takes coefficients of all orders at once."""
+        args: list[Atom | Star] = list(rhs.args)
+        for i in positions:
+            args[i] = self.values.expanded(args[i], origin)
+        rest = [a for i, a in enumerate(rhs.args) if i not in set(positions)]
+        if any(a in self.batched for a in (*rest, *(a for _, a in rhs.kwargs))):
+            raise NotBatchable
+        return Call(rhs.func, tuple(args), rhs.kwargs)
+
+    def attribute(self, obj: Atom, name: str) -> Rhs | Var:
+        if obj in self.batched and isinstance(self.logical[obj], t.Object):
+            return Attribute(obj, name)
+        return super().attribute(obj, name)
+
+
 class SeriesBatcher(Batcher):
     """Rewrites one block of code of coefficients.
 
-    ``pairs`` are variables that hold a value and its coefficients. ``orders`` holds how many orders
-    there are; None to count them.
+    ``pairs`` are variables that hold a value and its coefficients.
     """
 
-    def __init__(
-        self, s: Builder, seeded: Iterable[Var], origin: Origin, orders: Var | None = None
-    ) -> None:
-        super().__init__(s, seeded, origin)
+    def __init__(self, values: Values, calls: Calls) -> None:
+        super().__init__(values, calls)
         self.pairs: set[Var] = set()
-        self.seeds, self.counts = orders, orders is None
 
     def mark(self, block: Block) -> None:
         self.pairs |= {  # also of zeros, which are no coefficients yet
@@ -83,7 +175,7 @@ class SeriesBatcher(Batcher):
 
     def let(self, target: Var, rhs: Rhs, origin: Origin) -> None:
         if target in self.pairs:
-            rhs = self.called(substitute(rhs, self.mapping), origin)
+            rhs = self.called(substitute(rhs, self.values.mapping), origin)
             first, second = self.s.unit.type(target).items  # type: ignore[attr-defined]
             self.s.unit.types[target] = t.Tuple((first, lifted(second)))
         elif isinstance(rhs, Item) and rhs.obj in self.pairs:
@@ -91,10 +183,10 @@ class SeriesBatcher(Batcher):
         elif any(a in self.pairs for a in operands(rhs)):
             raise NotBatchable
         elif is_call_of(count_seeds, rhs):
-            self.mapping[target] = self.count()
+            self.values.mapping[target] = self.values.count()
             return
         elif is_call_of(first_rate, rhs):
-            rhs = Call(Const(first_rate), (self.expanded(operands(rhs)[1], origin),))
+            rhs = Call(Const(first_rate), (self.values.expanded(operands(rhs)[1], origin),))
         else:
             super().let(target, rhs, origin)
             return
@@ -108,84 +200,8 @@ class SeriesBatcher(Batcher):
         count = len(function.params)
         if any(a in self.batched for a in rhs.args[:count]):
             raise NotBatchable
-        coefficients = (self.expanded(a, origin) for a in rhs.args[count:])
-        return Call(rhs.func, (*rhs.args[:count], *coefficients, self.count()))
-
-    def call(self, target: Var, function: Any, rhs: Call, origin: Origin) -> Rhs | Var:
-        if function is multilinear_series:
-            return self.of_coefficients(rhs, range(3, len(rhs.args)), origin)
-        if hashable(function) and function in COEFFICIENTS:
-            return self.of_coefficients(rhs, COEFFICIENTS[function], origin)
-        if REGISTRY.facts(function).transfer in SEQUENCES and not rhs.kwargs and any(
-            a in self.batched and not self.is_array(a) for a in operands(rhs)
-        ):
-            return Call(rhs.func, tuple(
-                self.expanded(a, origin) if isinstance(self.s.unit.type(unstar(a)), CONTAINERS)
-                else a for a in rhs.args
-            ))
-        if hashable(function) and function in OF_LAYOUT:
-            raise NotBatchable
-        if function is as_tangent:
-            if any(a in self.batched for a in rhs.args[1:]):
-                raise NotBatchable
-            return Call(Const(as_tangent_each), rhs.args)
-        if function is record and not rhs.args:
-            return Call(rhs.func, (), tuple(
-                (name, self.expanded(a, origin) if carries(self.s.unit.type(a)) else a)
-                for name, a in rhs.kwargs
-            ))
-        return super().call(target, function, rhs, origin)
-
-    def of_coefficients(self, rhs: Call, positions: Iterable[int], origin: Origin) -> Rhs:
-        """Return the call of a function that takes coefficients of all orders at once."""
-        args: list[Atom | Star] = list(rhs.args)
-        for i in positions:
-            args[i] = self.expanded(args[i], origin)
-        rest = [a for i, a in enumerate(rhs.args) if i not in set(positions)]
-        if any(a in self.batched for a in (*rest, *(a for _, a in rhs.kwargs))):
-            raise NotBatchable
-        return Call(rhs.func, tuple(args), rhs.kwargs)
-
-    def step(self, step: Step, type_: t.Type, origin: Origin) -> tuple[list[Step], t.Type]:
-        if step.kind == "attr" and isinstance(type_, t.Object):
-            field = type_.field(step.name)
-            if field is not None:
-                return [step], field
-        if step.kind == "item" and isinstance(type_, t.Dict):
-            (key,) = step.args
-            if type_.keys is None:
-                return [step], type_.items[0]
-            if isinstance(key, Const):
-                known = dict(zip(type_.keys, type_.items, strict=True))
-                return [step], known.get(key.value, t.UNKNOWN)
-            if len(set(type_.items)) == 1:
-                return [step], type_.items[0]
-        if step.kind == "item" and isinstance(type_, t.Tuple) and isinstance(step.args[0], Const):
-            return [step], type_.items[step.args[0].value]
-        return super().step(step, type_, origin)
-
-    def value_for(self, value: Atom, rank: int, origin: Origin) -> Atom:
-        type_ = self.logical.get(value) if isinstance(value, Var) else None
-        if isinstance(type_, t.Tuple) and all(isinstance(i, t.Scalar) for i in type_.items):
-            columns = Call(Const(np.stack), (value, Const(1)))
-            value = self.write(columns, t.Array("float64", 1), "items", origin)
-        return super().value_for(self.as_array(value, origin), rank, origin)
-
-    def elementwise(self, target: Var, function: Any, args: list[Any], origin: Origin) -> Rhs:
-        types = [self.logical.get(a, self.s.unit.type(a)) for a in args]
-        if not any(isinstance(type_, t.Unknown) for type_ in types):
-            return super().elementwise(target, function, args, origin)
-        args = [
-            self.expanded(a, origin) if isinstance(type_, t.Unknown) else a
-            for a, type_ in zip(args, types, strict=True)
-        ]
-        each = Const(tuple(a in self.batched for a in args))
-        return Call(Const(elementwise_each), (Const(function), each, *args))
-
-    def attribute(self, obj: Atom, name: str) -> Rhs | Var:
-        if obj in self.batched and isinstance(self.logical[obj], t.Object):
-            return Attribute(obj, name)
-        return super().attribute(obj, name)
+        coefficients = (self.values.expanded(a, origin) for a in rhs.args[count:])
+        return Call(rhs.func, (*rhs.args[:count], *coefficients, self.values.count()))
 
 
 def is_called(rhs: Rhs) -> bool:
@@ -204,7 +220,10 @@ def series_block(
     ``orders`` is the number of orders, None where it is that of what ``seeded`` hold. The yields at
     ``wanted`` have the leading axis for sure. Raises NotBatchable.
     """
-    return SeriesBatcher(s, seeded, origin, orders).run(block, wanted)
+    values = Values(s, seeded, origin, orders=orders)
+    arrays = SeriesArrays(values)
+    calls = SeriesCalls(values, SeriesSubscripts(values, arrays), arrays)
+    return SeriesBatcher(values, calls).run(block, wanted)
 
 
 __all__ = ["series_block"]

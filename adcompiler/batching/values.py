@@ -6,12 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from adcompiler.analyses.purity import Purity
-from adcompiler.batching.kinds import carries, lifted
+from adcompiler.analyses.storage import written_operand
+from adcompiler.batching.kinds import carries, lifted, may_be_written
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Block, Call, Const, Item, Origin, Rhs, Star, Statement, Var,
+    NONE, UNDEF, Atom, Block, Call, Const, Item, Let, Origin, Rhs, Star, Statement, Var,
 )
+from adcompiler.ir.visit import walk
 from adcompiler.ops.queries import meaning
 from adcompiler.runtime import zeros_like
 from adcompiler.runtime.batches import repeated, zeros_of_each
@@ -21,10 +23,16 @@ WHOLE = slice(None)
 
 
 class Values:
-    """What is known of the values of one block, and how they get a leading axis."""
+    """What is known of the values of one block, and how they get a leading axis.
+
+    ``batched`` are the variables that depend on the seeds, ``seeded``; ``logical`` holds the types
+    that they have for one seed. ``before`` is what runs in front of the block, ``seeds`` how many
+    seeds there are, which is counted if it is not given.
+    """
 
     def __init__(
-        self, s: Builder, seeded: Iterable[Var], origin: Origin, before: Sequence[Statement] = ()
+        self, s: Builder, seeded: Iterable[Var], origin: Origin, before: Sequence[Statement] = (),
+        orders: Var | None = None,
     ) -> None:
         self.s = s
         self.before = Block(tuple(before))
@@ -35,14 +43,29 @@ class Values:
         self.logical: dict[Var, t.Type] = {}
         self.mapping: dict[Var, Atom] = {}
         self.purity = Purity(s.unit.type, s.unit.definition)
-        self.seeds: Var | None = None
-        self.counts = True
+        self.seeds, self.counts = orders, orders is None
         self.constant: set[Atom] = set()
         self.writes = True
+
+    def enter(self, block: Block) -> None:
+        """Note what is computed in a block, and what is written into."""
+        statements = [st for part in (self.before, block) for st in walk(part)]
+        self.written_as = {st.target: st.rhs for st in statements if isinstance(st, Let)}
+        self.constant = {var for var in self.seeded if not may_be_written(var, block)}
+        self.writes = any(
+            isinstance(st, Let) and written_operand(st.rhs) is not None for st in walk(block))
 
     def carries(self, type_: t.Type) -> bool:
         """Say whether values of a type may depend on the seeds."""
         return carries(type_)
+
+    def depends(self, atom: Any) -> bool:
+        """Say whether a value may be another one for another seed."""
+        return (atom.atom if isinstance(atom, Star) else atom) in self.batched
+
+    def type(self, atom: Any) -> t.Type:
+        """Return the type of a value of one seed."""
+        return self.logical.get(atom) or self.s.unit.type(atom)
 
     def atom(self, atom: Any) -> Any:
         """Return the atom that holds a value now."""
@@ -64,8 +87,7 @@ class Values:
 
     def is_container(self, atom: Any) -> bool:
         """Say whether a value is known to hold values with leading axes, and has none itself."""
-        type_ = self.logical.get(atom, self.s.unit.type(atom))
-        return isinstance(type_, (t.List, t.Tuple, t.Dict))
+        return isinstance(self.type(atom), (t.List, t.Tuple, t.Dict))
 
     def rank(self, atom: Atom | Star) -> int:
         """Return the number of axes of a value of one seed."""
@@ -80,7 +102,7 @@ class Values:
 
     def differ_in_rank(self, atoms: Iterable[Any]) -> bool:
         """Say whether some of these are numbers and arrays of different numbers of axes."""
-        types = (self.logical.get(a) or self.s.unit.type(a) for a in atoms)
+        types = map(self.type, atoms)
         return len({
             type_.ndim if isinstance(type_, t.Array) else 0
             for type_ in types if isinstance(type_, (t.Array, t.Scalar))
@@ -123,3 +145,12 @@ class Values:
             index = (*index, Ellipsis)
         dtype = getattr(self.s.unit.type(atom), "dtype", "float64")
         return self.write(Item(atom, Const(index)), t.Array(dtype, rank), "piece", origin)
+
+
+class Part:
+    """Rewrites one kind of code, with the values of a block."""
+
+    def __init__(self, values: Values) -> None:
+        self.s = values.s
+        self.values = values
+        self.batched, self.logical = values.batched, values.logical
