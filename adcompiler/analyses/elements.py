@@ -8,7 +8,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Function, Item, Let, Loop, Pack, Region, Slice, Update, Var, operands,
 )
-from adcompiler.ir.visit import bound_inside, defined, walk
+from adcompiler.ir.visit import bound_inside, defined, loops_in, walk
 
 TypeOf = Callable[[Atom], t.Type]
 
@@ -20,8 +20,8 @@ def goes_by_elements(functions: Iterable[Function], type_of: TypeOf) -> bool:
     the same array in each iteration, as in time steps, nor a list of arrays.
     """
     return any(
-        isinstance(statement, Loop) and is_by_elements(statement, type_of)
-        for function in functions for statement in walk(function.body))
+        is_by_elements(loop, type_of)
+        for function in functions for loop in loops_in(function.body))
 
 
 def is_by_elements(loop: Loop, type_of: TypeOf) -> bool:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from adcompiler.analyses.storage import METADATA, written_operand
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Block, Do, Let, Loop, Region, Statement, Var
+from adcompiler.ir.nodes import Atom, Attribute, Block, Do, Let, Region, Statement, Var
+from adcompiler.ir.regions import ENTERS, Edge
 from adcompiler.ir.visit import direct_uses, edges, walk
 
 TypeOf = Callable[[Atom], t.Type]
@@ -35,8 +36,8 @@ def read_at_last(body: Block) -> set[Var]:
     waiting = list(body.yields)
     for statement in walk(body):
         used = list(direct_uses(statement))
-        for init in statement.inits if isinstance(statement, Loop) else ():
-            used.remove(init)
+        for edge in entering(statement):
+            used.remove(edge.source)
         waiting += used
     found: set[Var] = set()
     while waiting:
@@ -45,6 +46,12 @@ def read_at_last(body: Block) -> set[Var]:
             found.add(atom)
             waiting += handed_on.get(atom, ())
     return found
+
+
+def entering(statement: Statement | Region) -> list[Edge]:
+    """Return how values get into a loop as those that it carries."""
+    found = statement.edges() if isinstance(statement, Region) else ()
+    return [edge for edge in found if edge.how == ENTERS]
 
 
 class _Reads:
@@ -85,20 +92,17 @@ class _Reads:
             after = self.block(inner, former, wanted)
             if not inner.diverges:
                 written |= after
-        if isinstance(region, Loop):
-            written |= {
-                init for param, init in zip(region.params, region.inits, strict=True)
-                if param in written and isinstance(init, Var)
-            }
-        return written
+        return written | {
+            edge.source for edge in entering(region)
+            if edge.target in written and isinstance(edge.source, Var)
+        }
 
     def uses(self, statement: Statement) -> list[Atom]:
         """Return what a statement reads, a loop of what it starts from what is read in it."""
         used = list(direct_uses(statement))
-        if isinstance(statement, Loop):
-            for param, init in zip(statement.params, statement.inits, strict=True):
-                if param not in self.read:
-                    used.remove(init)
+        for edge in entering(statement):
+            if edge.target not in self.read:
+                used.remove(edge.source)
         return used
 
     def check(self, statement: Statement, atoms: Iterable[Atom], former: set[Var]) -> None:

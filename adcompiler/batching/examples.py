@@ -26,8 +26,8 @@ from adcompiler.ir.nodes import (
     NONE, Atom, Block, Call, Const, Do, Item, Let, Origin, Raise, Rhs, Star, Var,
     operands,
 )
-from adcompiler.ir.regions import If, Loop
-from adcompiler.ir.visit import walk
+from adcompiler.ir.regions import Loop
+from adcompiler.ir.visit import is_plain_region, walk
 from adcompiler.ops.facts import NUMBERS as TOTAL
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
@@ -221,7 +221,7 @@ class ExampleBatcher(Batcher):
                 pure = self.values.purity.is_pure(statement.rhs) or is_destructive(statement.rhs)
                 if not pure and not checks(statement.rhs):
                     raise NotBatchable
-            elif not isinstance(statement, (If, Loop, Raise)):
+            elif not isinstance(statement, Raise) and not is_plain_region(statement):
                 raise NotBatchable  # exceptions of one example decide what runs
 
     def check_type(self, type_: t.Type) -> None:

@@ -21,6 +21,14 @@ CURRENT = (sys.exc_info, *([sys.exception] if sys.version_info >= (3, 11) else [
 """Functions that return the exception being handled."""
 
 
+def check_region(s: Specialiser, varied: Collection[Atom], node: Region) -> None:
+    """Refuse a ``with`` or ``try`` through which a derivative would be lost."""
+    if isinstance(node, With):
+        check_context(s, varied, node)
+    elif isinstance(node, Try):
+        check_exceptions(s, varied, node)
+
+
 def check_context(s: Specialiser, varied: Collection[Atom], node: With) -> None:
     """Refuse a context that gets a differentiable value and gives one."""
     if node.target is not None and node.context in varied and (

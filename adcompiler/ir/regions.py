@@ -129,6 +129,10 @@ class Region:
         """Return the blocks of which other blocks catch exceptions."""
         return ()
 
+    def may_catch(self) -> bool:
+        """Say whether what is raised inside may end there, by a handler or a context."""
+        return bool(self.watched())
+
     def slots(self) -> tuple[tuple[Var, ...], ...]:
         """Return the variables that each value goes through which it hands on."""
         return tuple((result,) for result in self.results)
@@ -304,6 +308,9 @@ class With(Region):
 
     def with_blocks(self, new: Callable[[Block], Block]) -> With:
         return altered(self, body=new(self.body))
+
+    def may_catch(self) -> bool:
+        return True
 
     def binds(self) -> tuple[Var, ...]:
         return () if self.target is None else (self.target,)

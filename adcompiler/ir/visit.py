@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from adcompiler.ir.nodes import (
     Atom, Block, Do, Edge, If, Let, Loop, Raise, Region, Statement, Unsupported, Var, operands,
@@ -23,6 +23,11 @@ def blocks_of(statement: Statement) -> tuple[Block, ...]:
 def with_blocks(statement: Statement, new: Callable[[Block], Block]) -> Statement:
     """Return ``statement`` with ``new`` of each of its blocks; itself if it has none."""
     return statement.with_blocks(new) if isinstance(statement, Region) else statement
+
+
+def is_plain_region(statement: Statement) -> TypeGuard[If | Loop]:
+    """Say whether a statement holds blocks, and nothing that is raised in there ends in it."""
+    return isinstance(statement, Region) and not statement.may_catch()
 
 
 def with_head(region: R, mapping: Mapping[Var, Atom]) -> R:

@@ -17,10 +17,10 @@ from adcompiler.analyses.storage import written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.dataflow import fixpoint
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Do, Free, Global, If, Item, Let, Loop, Pack, Rhs,
+    Atom, Attribute, Block, Call, Closure, Const, Do, Free, Global, Item, Let, Pack, Rhs,
     Slice, Statement, Update, Var, operands,
 )
-from adcompiler.ir.visit import defined, free_variables, walk
+from adcompiler.ir.visit import defined, free_variables, is_plain_region, walk
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.products.ownership import shared_storage, storage_of
@@ -123,8 +123,8 @@ class Hoisting:
         """Say whether what a statement defines is the same at all points."""
         if isinstance(statement, Let):
             return self.is_constant_value(statement.rhs)
-        return isinstance(statement, (If, Loop)) and all(map(self.known, reads(statement))) and all(
-            isinstance(inner, (If, Loop)) or (
+        return is_plain_region(statement) and all(map(self.known, reads(statement))) and all(
+            is_plain_region(inner) or (
                 isinstance(inner, Let) and self.purity.is_pure(inner.rhs)
                 and not isinstance(inner.rhs, (Closure, Free, Global))
                 and not is_destructive(inner.rhs)

@@ -15,7 +15,8 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Function, If, Item, Let, Loop, Pack, Region, Rhs,
     Statement, Var, operands,
 )
-from adcompiler.ir.visit import blocks_of, direct_uses, free_variables, walk
+from adcompiler.ir.regions import COLLECTED
+from adcompiler.ir.visit import blocks_of, direct_uses, free_variables, is_plain_region, walk
 from adcompiler.ops.facts import IN_C
 from adcompiler.ops.queries import known, meaning
 from adcompiler.typed.unit import Unit
@@ -67,10 +68,9 @@ def held_by(statement: Statement, fusion: Fusion) -> set[Atom]:
     if isinstance(statement, Region):
         inside = [one for block in statement.blocks() for one in block.statements]
         found = set().union(*(held_by(one, fusion) | handed_on(one) for one in inside))
-        if not isinstance(statement, If | Loop):
+        if not is_plain_region(statement):
             return found | handed_on(statement)
-        carried = statement.collected() if isinstance(statement, Loop) else ()
-        return found | {*carried}
+        return found | {edge.source for edge in statement.edges() if edge.how == COLLECTED}
     if not isinstance(statement, Let):
         return {*direct_uses(statement)}
     rhs = statement.rhs
@@ -109,7 +109,7 @@ class SumsInPlace:
             return
         self.block(function.body, set())
         for statement in walk(function.body):
-            if not isinstance(statement, If | Loop):
+            if not is_plain_region(statement):
                 for inner in blocks_of(statement):
                     self.block(inner, set())
 

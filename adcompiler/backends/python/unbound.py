@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from adcompiler.derive.pairs import CalleePart
-from adcompiler.ir.nodes import Atom, Block, Call, Const, Do, Let, Loop, Pack, Var, operands, unstar
-from adcompiler.ir.regions import LAST, SKIPS
+from adcompiler.ir.nodes import Atom, Block, Call, Const, Do, Let, Pack, Var, operands, unstar
+from adcompiler.ir.regions import COLLECTED, LAST, SKIPS
 from adcompiler.ir.visit import edges, walk
 from adcompiler.runtime import check_assigned, own, zeros_like
 from adcompiler.typed.callee import Callee
@@ -23,15 +23,13 @@ def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
     found: set[Var] = set()
     copies = list(copied(body))
     made = {s.target: s.rhs for s in walk(body) if isinstance(s, Let)}
-    saved = [*body.yields]
+    saved = [*body.yields, *(edge.source for edge in edges(body) if edge.how == COLLECTED)]
     for statement in walk(body):
         match statement:
             case Do(rhs):
                 found.update(a for a in operands(rhs) if isinstance(a, Var))
             case Let(rhs=Call(func=Const(value=function)) as rhs) if takes_unbound(function):
                 found.update(a for a in operands(rhs) if isinstance(a, Var))
-            case Loop():
-                saved += statement.collected()
     found.update(a for a in saved[len(body.yields):] if isinstance(a, Var))
     for atom in saved:
         packed = made.get(atom) if isinstance(atom, Var) else None

@@ -20,7 +20,7 @@ from adcompiler.derive.disguises import refuse_disguises, refuse_memos
 from adcompiler.derive.forward.rules import Follows, TangentRules, laid_out
 from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
 from adcompiler.derive.pairs import Push, Pushes
-from adcompiler.derive.region_checks import check_context, check_exceptions
+from adcompiler.derive.region_checks import check_region
 from adcompiler.derive.reverse.calls import is_implied
 from adcompiler.derive.reverse.checks import (
     check_unseen, refuse_detached_writes, reject_instances, reject_opaque, reject_set,
@@ -79,8 +79,6 @@ class Forwarder:
                     self.s.unit.shapes.pop(target, None)
                     self.tangents.plain(target, rhs, origin)
                     check_unseen(self.s, self.varied, rhs, origin, target)
-            case If():
-                self.branch(statement)
             case Loop():
                 self.loop(statement)
             case Region():
@@ -286,13 +284,14 @@ class Forwarder:
 
     # -- regions -------------------------------------------------------------------------------
 
-    def branch(self, node: If) -> None:
-        """Write a branch that gives tangents too."""
+    def region(self, node: If | With | Try) -> None:
+        """Write a branch, ``with`` or ``try`` that gives tangents too."""
+        check_region(self.s, self.varied, node)
         active = [i for i, result in enumerate(node.results) if self.tangents.is_active(result)]
-        condition = self.tangents.value(node.condition)
-        arms = [self.arm(arm, active, node.origin) for arm in (node.then, node.orelse)]
+        head = with_head(node, self.tangents.env)
+        whole = head.with_blocks(lambda arm: self.arm(arm, active, node.origin))
         results = (*node.results, *(self.tangents.bound(node.results[i]) for i in active))
-        self.s.out.append(If(condition, arms[0], arms[1], results, node.origin))
+        self.s.out.append(replace(whole, results=results))
 
     def arm(self, arm: Block, active: list[int], origin: Origin) -> Block:
         """Write an arm of a region, which yields the tangents of the results at ``active``."""
@@ -303,25 +302,6 @@ class Forwarder:
             if not arm.diverges or yields:
                 yields += [table.full(arm.yields[i], origin) for i in active]
         return Block(tuple(out), tuple(yields), arm.diverges)
-
-    def region(self, node: With | Try) -> None:
-        """Write a ``with`` or ``try`` that gives tangents too."""
-        if isinstance(node, With):
-            check_context(self.s, self.varied, node)
-        else:
-            check_exceptions(self.s, self.varied, node)
-        active = [i for i, result in enumerate(node.results) if self.tangents.is_active(result)]
-        blocks = [self.arm(arm, active, node.origin) for arm in node.arms()]
-        head = with_head(node, self.tangents.env)
-        results = (*node.results, *(self.tangents.bound(node.results[i]) for i in active))
-        if isinstance(head, With):
-            self.s.out.append(replace(head, body=blocks[0], results=results))
-            return
-        handlers = tuple(
-            replace(handler, body=block)
-            for handler, block in zip(head.handlers, blocks[1:], strict=True)
-        )
-        self.s.out.append(replace(head, body=blocks[0], handlers=handlers, results=results))
 
     def loop(self, node: Loop) -> None:
         """Write a loop that carries tangents too."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adcompiler.derive.region_checks import check_context, check_exceptions
+from adcompiler.derive.region_checks import check_region
 from adcompiler.derive.reverse.cotangents import HAVE_STORAGE, Cotangents
 from adcompiler.derive.reverse.forward_pass import (
     Forward, ForwardPass, Sweep, merged_type, of_one_form,
@@ -44,11 +44,8 @@ class RegionReverser:
         """Write a region, left open; return how to reverse it."""
         forward = self.forward
         head = {v: forward.value(v) for v in direct_uses(node) if isinstance(v, Var)}
-        if isinstance(node, With):
-            check_context(self.s, forward.varied, node)
-        elif isinstance(node, Try):
-            check_exceptions(self.s, forward.varied, node)
-        else:
+        check_region(self.s, forward.varied, node)
+        if isinstance(node, If):
             head = {v: self.kept_test(value, node.origin) for v, value in head.items()}
         nothing = NONE if self.restoring.split or forward.loops_around(forward.region) else UNDEF
         pending = PendingArms(node, head, nothing, [], [], list(node.results), [])
