@@ -15,7 +15,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.regions import AGAIN, COLLECTED, ENDS, ENTERS, ITEM, LAST, LEAVES, SKIPS
 from adcompiler.ir.visit import (
-    blocks_of, bound_inside, defined, direct_uses, edges, loops_in, renamed,
+    blocks_of, bound_inside, defined, direct_uses, edges, is_plain_region, loops_in, renamed,
 )
 
 HERE = Origin("here.py", 1, 0, "")
@@ -173,3 +173,8 @@ def test_loops_are_found_at_any_depth() -> None:
     inner = loop()
     outer = If(A, Block((inner,)), Block(()), (), HERE)
     assert list(loops_in(Block((outer,)))) == [inner]
+
+
+def test_what_is_raised_may_end_in_contexts_and_handlers_only() -> None:
+    assert list(map(is_plain_region, REGIONS)) == [True, True, False, False]
+    assert not is_plain_region(let(A, B))
