@@ -179,7 +179,7 @@ class Emitted:
         """Whether derivatives may be nan for a slope that is infinite, and code may run again."""
         settings = self.unit.settings
         again = settings.runs_later or not self.acts
-        return self.unit.derivatives.steep and not settings.options.masked and again
+        return self.unit.sweeps.steep and not settings.options.masked and again
 
     @property
     def checks(self) -> set[str]:
@@ -386,7 +386,7 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     typed = with_rows_apart(unit, with_lengths_in_front(unit, with_aggregates_apart(unit, typed)))
     typed = changed_everywhere(unit, typed, with_stand_ins)
     known = () if mode.has_effects else typed.params
-    unit.derivatives.acts = any(it.var not in known for it in typed.written) or (
+    unit.sweeps.acts = any(it.var not in known for it in typed.written) or (
         has_effects(unit, Block(typed.statements)))
     unit.expect_of_one(typed.params, request.assume_equal_shapes)
     return mode.build(unit, typed, request.options)

@@ -133,7 +133,7 @@ def is_whole(unit: Unit) -> bool:
     So are those of derivatives that a pullback, or a tangent, is taken of: it reads them later.
     """
     if unit.settings.runs_later and unit.derivatives.around:
-        return unit.derivatives.steep
+        return unit.sweeps.steep
     return unit.settings.options.masked
 
 
@@ -145,7 +145,7 @@ def is_careful(unit: Unit) -> bool:
     """
     options = unit.settings.options
     return options.careful or options.debug or (
-        unit.derivatives.acts and not unit.settings.runs_later)
+        unit.sweeps.acts and not unit.settings.runs_later)
 
 
 def steep_variables(block: Block) -> set[Atom]:

@@ -57,7 +57,7 @@ def apply_rule(
 ) -> Applied:
     """Write the augmented primal of a call that follows ``rule``."""
     s.unit.relied.rules_used[rule] = None
-    s.unit.derivatives.steep |= is_steep(rule, args)
+    s.unit.sweeps.steep |= is_steep(rule, args)
     apply = apply_partials if rule.definition is None else apply_definition
     applied = apply(s, rule, func, args, kwargs, name, temporary, origin, active)
     operands = [x for x in map(unstar, (*args, *kwargs.values())) if isinstance(x, Var)]
@@ -385,7 +385,7 @@ def apply_forward(
     """Write a call by a forward rule; return the atoms of the result and of its tangent."""
     definition: Any = rule.forward
     s.unit.relied.rules_used[rule] = None
-    s.unit.derivatives.steep |= is_steep(rule, primals)
+    s.unit.sweeps.steep |= is_steep(rule, primals)
     function = lower(definition)
     start = len(s.out)
     packed = [

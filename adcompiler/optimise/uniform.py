@@ -60,7 +60,7 @@ class Uniform:
     @property
     def may_assume(self) -> bool:
         """Whether a check may lead to the general form: not after something has been done."""
-        return self.unit.assume_equal_shapes and not self.unit.derivatives.acts
+        return self.unit.assume_equal_shapes and not self.unit.sweeps.acts
 
     def operands(self, product: Var) -> tuple[Var, Var] | None:
         """Return X and Y if a variable is X @ Y, matrices of floats, or one of them a vector."""

@@ -31,7 +31,7 @@ def split(unit: Unit, typed: Typed, single: bool, batched: bool = False) -> Prod
     If ``batched``, the pullback takes cotangents with a leading axis; NotBatchable where it cannot.
     """
     pairs: Pairs = {}
-    deferred, unit.deferred = unit.deferred, True
+    deferred, unit.sweeps.deferred = unit.sweeps.deferred, True
     name = typed.function.name
     for callee in unit.calls.callees.values():
         if callee.name == name:
@@ -54,7 +54,7 @@ def split(unit: Unit, typed: Typed, single: bool, batched: bool = False) -> Prod
         f"{', '.join(var.name for var in typed.inputs)}.",
     }
     functions = [augmented, pullback, *pair_functions(unit, pairs)]
-    unit.deferred = deferred
+    unit.sweeps.deferred = deferred
     functions += plain_functions(functions)
     return Product(
         functions, docs, residuals, (augmented.name, pullback.name), effects
@@ -119,7 +119,7 @@ def pair_halves(
         backward, bars = list(rest.statements), list(rest.yields)
     made = definitions(Block(tuple(forward))) | {p.var for p in primal.params}
     saved = [v for v in free_variables(Block(tuple(backward), tuple(bars))) if v in made]
-    if own or apart or unit.deferred:
+    if own or apart or unit.sweeps.deferred:
         saved, rest = owned_residuals(
             s, saved, forward, Block(tuple(backward), tuple(bars)), primal, value,
             not (own or apart),

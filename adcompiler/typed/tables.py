@@ -130,8 +130,7 @@ class Calls:
     ``replacing`` counts those for which a replacement is being opened. ``typed`` keeps what calls
     give for arguments of one kind. ``opaque`` tells of functions why they cannot be compiled,
     ``harmless`` are those that cannot and have no effect, ``giving`` those that give instances new
-    attributes, which only code that made the instance can follow. ``checked`` are those compiled on
-    their own of which it was looked up what they call. ``one_of`` has the variables
+    attributes, which only code that made the instance can follow. ``one_of`` has the variables
     that are one of several functions, ``apart`` counts those around that are compiled on their own.
     ``grown`` tells of functions that were opened how many statements that led to, all in all;
     ``sparse`` says whether sparse matrices of SciPy were met. ``pending`` are the functions being
@@ -147,7 +146,6 @@ class Calls:
     typed: dict[Any, tuple[Any, t.Type]] = field(default_factory=dict)
     opaque: dict[Any, Finding] = field(default_factory=dict)
     harmless: set[Any] = field(default_factory=set)
-    checked: set[Any] = field(default_factory=set)
     giving: set[Any] = field(default_factory=set)
     one_of: dict[Atom, OneOf] = field(default_factory=dict)
     grown: dict[Any, int] = field(default_factory=dict)
@@ -162,16 +160,28 @@ class Derivatives:
 
     ``emitted`` holds their functions, and which of them are opened; ``around`` counts the
     derivatives around of which the code will be compiled again; ``gradients`` says whether a
-    gradient is among them, ``steep`` whether any slope that the code computes may be infinite.
-    Code that ``acts`` must not run twice.
+    gradient is among them.
     """
 
     compiled: dict[Any, Any] = field(default_factory=dict)
     emitted: dict[Any, bool] = field(default_factory=dict)
     around: int = 0
     gradients: bool = False
+
+
+@dataclass(eq=False)
+class Sweeps:
+    """What is known of the derivative that is written.
+
+    It is ``steep`` if any slope that it computes may be infinite, ``deferred`` if the sweep runs
+    some time after the forward pass; code that ``acts`` must not run twice. ``checked`` are the
+    functions compiled on their own of which it was looked up what they call.
+    """
+
     steep: bool = False
     acts: bool = False
+    deferred: bool = False
+    checked: set[Any] = field(default_factory=set)
 
 
 @dataclass(eq=False)

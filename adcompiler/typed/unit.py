@@ -9,7 +9,8 @@ from adcompiler.errors import Finding
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.shapes import Shapes
 from adcompiler.typed.tables import (
-    Calls, Derivatives, Globals, Iterators, Layouts, Loops, Naming, Reliance, Settings, Writes,
+    Calls, Derivatives, Globals, Iterators, Layouts, Loops, Naming, Reliance, Settings, Sweeps,
+    Writes,
 )
 
 
@@ -17,18 +18,18 @@ from adcompiler.typed.tables import (
 class Unit(Shapes):
     """What is known of variables, and a table for each part of the compiler that notes something.
 
-    ``root`` is the Python function being compiled, from which paths start. ``deferred`` says that
-    the sweep runs some time after the forward pass; ``said`` is what a backend has ``explain`` say.
+    ``root`` is the Python function being compiled, from which paths start; ``said`` is what a
+    backend has ``explain`` say.
     """
 
     root: Any = None
     settings: Settings = field(default_factory=Settings)
     said: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    deferred: bool = False
     relied: Reliance = field(default_factory=Reliance)
     calls: Calls = field(default_factory=Calls)
     derivatives: Derivatives = field(default_factory=Derivatives)
+    sweeps: Sweeps = field(default_factory=Sweeps)
     loops: Loops = field(default_factory=Loops)
     globals: Globals = field(default_factory=Globals)
     iterators: Iterators = field(default_factory=Iterators)

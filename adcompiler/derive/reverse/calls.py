@@ -207,7 +207,7 @@ class CallReverser:
 
     def check_data(self, callee: Callee, origin: Origin) -> None:
         """Report a function that is run again, later, and reads data that may have changed."""
-        if self.s.unit.deferred and callee.reads_data:
+        if self.s.unit.sweeps.deferred and callee.reads_data:
             self.s.reject(
                 origin, f"{callee.name}() calls a function that reads variables of its module, "
                 "which may have changed when the pullback runs it again",

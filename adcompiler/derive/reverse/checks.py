@@ -224,9 +224,9 @@ def check_callee(s: Specialiser, callee: Callee, given: list[bool], origin: Orig
     ``given`` says which of its arguments may carry a derivative.
     """
     key = callee, tuple(given)
-    if callee.function is None or key in s.unit.calls.checked:
+    if callee.function is None or key in s.unit.sweeps.checked:
         return
-    s.unit.calls.checked.add(key)
+    s.unit.sweeps.checked.add(key)
     function = callee.function
     inputs = [p.var for p, varies in zip(function.params, given, strict=True) if varies]
     varied = varied_variables(function.body, inputs, s.unit.type)

@@ -151,7 +151,7 @@ class SeriesRules:
             return False
         function, args = found
         self.s.unit.relied.rules_used[rule] = None
-        self.s.unit.derivatives.steep |= is_steep(rule, atoms)
+        self.s.unit.sweeps.steep |= is_steep(rule, atoms)
         self.tangents.plain(target, rhs, origin)
         given = [self.packed(a, origin) if isinstance(a, tuple) else a for a in args]
         given = [target if a is RESULT else a for a in given]
