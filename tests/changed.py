@@ -35,7 +35,7 @@ FOLDERS = {
     "adcompiler/ops": ("tests/ops",),
     "adcompiler/optimise": ("tests/optimise", "tests/ir_cases"),
     "adcompiler/parallel": ("tests/parallel",),
-    "adcompiler/prelude": ("tests/language", "tests/specialise"),
+    "adcompiler/prelude": ("tests/prelude", "tests/language", "tests/specialise"),
     "adcompiler/products": ("tests/api", "tests/operators"),
     "adcompiler/record": ("tests/record",),
     "adcompiler/rulekit": ("tests/rulekit", "tests/rules"),
