@@ -8,7 +8,6 @@ handlers, what the statements that were completed have made of them.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -21,7 +20,7 @@ from adcompiler.frontend.lowering import Lowering, Part
 from adcompiler.frontend.names import assigned_names
 from adcompiler.frontend.rewriting.placing import assigned, placed, read
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Block, Call, Const, Handler, Pack, Raise, Statement, Try, Var,
+    NONE, UNDEF, Atom, Block, Const, Pack, Raise, Statement, Var,
 )
 from adcompiler.ir.visit import definitions
 from adcompiler.support.structs import dataclass
@@ -72,9 +71,7 @@ class Attempts(Part):
             if not left.may:
                 end = handled()
             else:
-                failed = self.out.let(
-                    Call(Const(operator.eq), (end.code, Const(attempt.code))), "failed"
-                )
+                failed = self.out.is_code(end.code, attempt.code, "failed")
                 end = self.out.arms(failed, handled, lambda: left)
         self.out.env.pop(attempt.error, None)
         return end
@@ -85,17 +82,12 @@ class Attempts(Part):
         error = self.out.env[attempt.error]
         again: tuple[Statement, ...] = (Raise(error, NONE, origin),)
         arms = [(again, dict(self.out.env), RAISED)]
-        names = []
-        for _, name, lower in handlers:
+        given = []
+        for kind, name, lower in handlers:
             caught = Var(name) if name is not None else None
-            names.append(caught)
+            given.append((ANYTHING if kind is None else kind, caught))
             arms.append(self.out.region(partial(self.catch, caught, name, lower)))
-        blocks, results, end = self.out.joined(arms)
-        self.out.statements.append(Try(blocks[0], tuple(
-            Handler(ANYTHING if kind is None else kind, caught, block)
-            for (kind, _, _), caught, block in zip(handlers, names, blocks[1:], strict=True)
-        ), results, origin))
-        return end
+        return self.out.with_handlers(arms, given, origin)[1]
 
     def tried(self, step: gast.stmt) -> End | None:
         """Lower a statement of a body in parts; None if it is lowered as elsewhere."""
@@ -158,20 +150,17 @@ class Attempts(Part):
         before = self.out.env
         self.out.env = self.at_exception(watch, called, lowered[0], seen)
         arms = [lowered]
-        names = [Var(attempt.error) for attempt in attempts]
-        for attempt, caught in zip(attempts, names, strict=True):
+        given = []
+        for attempt in attempts:
+            given.append((attempt.kinds, caught := Var(attempt.error)))
             arms.append(self.out.region(partial(self.left, step, attempt, caught, seen)))
         self.out.env = before
         self.out.may_raise()
-        blocks, results, end = self.out.joined(arms)
+        results, end = self.out.with_handlers(arms, given, origin)
         self.out.unsure -= {
             now for name, now in self.out.env.items()
             if now in results and not self.out.is_unsure(lowered[1].get(name, UNDEF))
         }  # what follows runs only if the statement was completed
-        self.out.statements.append(Try(blocks[0], tuple(
-            Handler(attempt.kinds, caught, block)
-            for attempt, caught, block in zip(attempts, names, blocks[1:], strict=True)
-        ), results, origin))
         return end
 
     def catch(self, error: Var | None, name: str | None, lower: Callable[[], End]) -> End:

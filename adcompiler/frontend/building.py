@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -16,8 +17,8 @@ from adcompiler.frontend.rewriting.own_targets import shown
 from adcompiler.frontend.sources.places import users_place
 from adcompiler.frontend.state import Names
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Call, Closure, Const, Do, Free, If, Let, Loop, Origin, Pack, Rhs, Star,
-    Statement, Unsupported, Var,
+    UNDEF, Atom, Block, Call, Closure, Const, Do, Free, Handler, If, Let, Loop, Origin, Pack,
+    Rhs, Star, Statement, Try, Unsupported, Var,
 )
 from adcompiler.runtime import check_bound, note_value, store_global
 
@@ -227,6 +228,20 @@ class Builder:
         (yes, no), results, end = self.joined([self.region(then), self.region(orelse)])
         self.statements.append(If(condition, yes, no, results, origin))
         return end
+
+    def is_code(self, code: Atom, wanted: int, name: str) -> Var:
+        """Write the test of whether a block ended in one way."""
+        return self.let(Call(Const(operator.eq), (code, Const(wanted))), name)
+
+    def with_handlers(
+        self, arms: Sequence[Arm], caught: Sequence[tuple[Atom, Var | None]], origin: Origin
+    ) -> tuple[tuple[Var, ...], End]:
+        """Write a ``try`` of a body and of handlers; return its results, and how it ends."""
+        (body, *blocks), results, end = self.joined(arms)
+        handlers = tuple(
+            Handler(*one, block) for one, block in zip(caught, blocks, strict=True))
+        self.statements.append(Try(body, handlers, results, origin))
+        return results, end
 
     def choose(
         self, condition: Atom, then: Callable[[], Atom], orelse: Callable[[], Atom]

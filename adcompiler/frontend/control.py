@@ -135,7 +135,7 @@ class Control(Part):
             return end
         if end.may <= {NORMAL, RAISES}:
             return self.sequence(rest, tail)
-        fell = self.out.let(Call(Const(operator.eq), (end.code, Const(NORMAL))), "goes_on")
+        fell = self.out.is_code(end.code, NORMAL, "goes_on")
         left = End(end.code, end.value, end.may - {NORMAL})
         return self.out.arms(fell, lambda: self.sequence(rest, tail), lambda: left)
 
@@ -236,7 +236,7 @@ class Loops(Part):
             return RAISED
         if node.orelse and not endless:
             if stops:
-                done = self.out.let(Call(Const(operator.eq), (code, Const(NORMAL))), "finished")
+                done = self.out.is_code(code, NORMAL, "finished")
                 left = self.broken_is_normal(End(code, value, end.may & {BREAKS} | end.leaving))
                 return self.out.arms(done, lambda: self.sequence(node.orelse, False), lambda: left)
             return self.sequence(node.orelse, False)
@@ -266,7 +266,7 @@ class Loops(Part):
         may = end.may - {BREAKS} | {NORMAL}
         if may == {NORMAL}:
             return End(Const(NORMAL), UNDEF, may)
-        broke = self.out.let(Call(Const(operator.eq), (end.code, Const(BREAKS))), "broke")
+        broke = self.out.is_code(end.code, BREAKS, "broke")
         code = Var("exit", True)
         self.out.statements.append(If(
             broke, Block((), (Const(NORMAL),)), Block((), (end.code,)), (code,), self.out.origin

@@ -19,7 +19,7 @@ from adcompiler.frontend.building import Builder
 from adcompiler.frontend.comprehensions import Comprehensions
 from adcompiler.frontend.lowering import Lowering, Part
 from adcompiler.frontend.names import assigned_after, assigned_names
-from adcompiler.frontend.rewriting.placing import assigned, placed, read
+from adcompiler.frontend.rewriting.placing import assigned, placed, read, rename
 from adcompiler.ir.nodes import Atom, Call, Const
 from adcompiler.runtime import dict_of, generated
 
@@ -121,9 +121,7 @@ def renamed(generator: gast.GeneratorExp, fresh: Fresh) -> gast.GeneratorExp:
     mapping = {name: fresh(name, generator) for name in bound}
     outer = generator.generators[0].iter
     new = copy.deepcopy(generator)
-    for node in gast.walk(new):
-        if isinstance(node, gast.Name) and node.id in mapping:
-            node.id = mapping[node.id]
+    rename(new, mapping)
     new.generators[0].iter = outer
     return new
 

@@ -6,7 +6,6 @@ become the structure of regions.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 
 import gast
@@ -122,7 +121,7 @@ class FunctionParser:
             return end.value
         if end.value is UNDEF:
             return self.out.with_states(NONE)
-        fell = self.out.let(Call(Const(operator.eq), (end.code, Const(NORMAL))), "fell_through")
+        fell = self.out.is_code(end.code, NORMAL, "fell_through")
         return self.out.choose(fell, lambda: self.out.with_states(NONE), lambda: end.value)
 
     def parameters(self, args: gast.arguments) -> tuple[Param, ...]:

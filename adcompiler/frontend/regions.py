@@ -23,7 +23,7 @@ from adcompiler.frontend.lowering import Lowering, Part
 from adcompiler.frontend.names import assigned_names
 from adcompiler.frontend.rewriting.placing import assigned, placed, read
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Block, Call, Const, Handler, If, Let, Loop, Origin, Pack, Raise,
+    NONE, UNDEF, Atom, Block, Call, Const, If, Let, Loop, Origin, Pack, Raise,
     Statement, Try, Var, With,
 )
 from adcompiler.ir.visit import direct_uses, substitute_block, walk
@@ -127,7 +127,7 @@ class Regions(Part):
             return end
         if NORMAL not in final.may:
             return final
-        fell = self.out.let(Call(Const(operator.eq), (final.code, Const(NORMAL))), "goes_on")
+        fell = self.out.is_code(final.code, NORMAL, "goes_on")
         return self.out.arms(fell, lambda: end, lambda: final)
 
     def raise_again(self, node: gast.AST) -> End:
@@ -145,7 +145,7 @@ class Regions(Part):
         """Raise again after a ``finally`` that may have left the function or loop instead."""
         if NORMAL not in end.may:
             return end
-        fell = self.out.let(Call(Const(operator.eq), (end.code, Const(NORMAL))), "goes_on")
+        fell = self.out.is_code(end.code, NORMAL, "goes_on")
         left = End(end.code, end.value, end.may - {NORMAL})
         return self.out.arms(fell, lambda: self.raise_again(node), lambda: left)
 
@@ -243,12 +243,11 @@ class Regions(Part):
             env = {n: UNDEF if v in gone else v for n, v in env.items()}
             arms.append((block.statements, env, end))
         self.out.may_raise()
-        blocks, results, end = self.out.joined(arms)
-        self.out.statements.append(Try(blocks[0], tuple(
-            Handler(ANYTHING if kind is None else kind, error, block)
-            for (kind, _, _), (error, _), block in zip(handlers, caught, blocks[1:], strict=True)
-        ), results, origin))
-        return end
+        given = [
+            (ANYTHING if kind is None else kind, error)
+            for (kind, _, _), (error, _) in zip(handlers, caught, strict=True)
+        ]
+        return self.out.with_handlers(arms, given, origin)[1]
 
     def noting(self, names: Sequence[str], body: Sequence[gast.stmt]) -> tuple[Arm, dict[str, Var]]:
         """Lower a body that notes the values of variables; return it, and where they are noted."""

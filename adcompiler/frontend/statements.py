@@ -14,7 +14,7 @@ from adcompiler.frontend.interface import RAISED, End, Nested
 from adcompiler.frontend.lowering import Lowering, Part
 from adcompiler.frontend.rewriting.classes import class_made, is_same_at_each_call, taken_apart
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Attribute, Call, Const, Do, Free, Item, Let, Raise,
+    NONE, UNDEF, Atom, Attribute, Call, Const, Do, Free, Item, Let, Raise,
 )
 from adcompiler.ir.operators import BINARY
 
@@ -128,27 +128,23 @@ class Statements(Part):
 
     def parse_AugAssign(self, node: gast.AugAssign) -> None:
         function = IN_PLACE[type(node.op).__name__]
+
+        def changed(old: Atom, name: str) -> Atom:
+            by = self.lower.expression(node.value)
+            return self.out.let(Call(Const(function), (old, by)), name)
+
         match node.target:
             case gast.Subscript():
                 obj = self.lower.expression(node.target.value)
                 index = self.lower.expression(node.target.slice)
-                old = self.out.let(Item(obj, index), "old")
-                by = self.lower.expression(node.value)
-                new = self.out.let(Call(Const(function), (old, by)), "new")
+                new = changed(self.out.let(Item(obj, index), "old"), "new")
                 self.out.do(operator.setitem, obj, index, new)
-                return
-            case gast.Attribute():
+            case gast.Attribute(attr=name):
                 obj = self.lower.expression(node.target.value)
-                name = node.target.attr
-                old = self.out.let(Attribute(obj, name), name)
-                by = self.lower.expression(node.value)
-                new = self.out.let(Call(Const(function), (old, by)), name)
+                new = changed(self.out.let(Attribute(obj, name), name), name)
                 self.out.do(setattr, obj, Const(name), new)
-                return
-        name = node.target.id
-        loaded = self.out.load(name)
-        value = self.lower.expression(node.value)
-        self.out.bind(name, self.out.let(Call(Const(function), (loaded, value)), name))
+            case gast.Name(id=name):
+                self.out.bind(name, changed(self.out.load(name), name))
 
 def flat_targets(targets: Sequence[gast.expr]) -> list[gast.expr]:
     """Return the targets of a ``del``, those in tuples and lists among them."""

@@ -19,7 +19,7 @@ import gast
 from adcompiler.errors import ADError
 from adcompiler.frontend.names import FUNCTIONS, FunctionNode, assigned_names, own_nodes
 from adcompiler.frontend.rewriting.generator_functions import is_generator
-from adcompiler.frontend.rewriting.placing import assigned, called, read, unused_name
+from adcompiler.frontend.rewriting.placing import assigned, called, read, rename, unused_name
 from adcompiler.frontend.rewriting.private_names import write_private_names
 from adcompiler.frontend.rewriting.walking import walk
 from adcompiler.frontend.sources.source import parse_function
@@ -224,7 +224,7 @@ class Writer(gast.NodeTransformer):
                 count, gast.BinOp(read(count), gast.Add(), gast.Constant(1, None))))
         if before and not isinstance(loop, gast.While):
             return None
-        renamed(generator, new)
+        rename(generator, new)
         item_target = gast.Assign([node.target], item, None)
         loop.body = [
             *before, *without_return(loop.body[:index]), item_target, *counts, *node.body,
@@ -301,13 +301,6 @@ def without_return(body: Sequence[gast.stmt]) -> list[gast.stmt]:
             return gast.Break()
 
     return [Ends().visit(statement) for statement in body]
-
-
-def renamed(generator: gast.FunctionDef, new: dict[str, str]) -> None:
-    """Give the variables of a generator other names."""
-    for inner in walk(generator):
-        if isinstance(inner, gast.Name) and inner.id in new:
-            inner.id = new[inner.id]
 
 
 def placed(node: gast.stmt, like: gast.For) -> gast.stmt:

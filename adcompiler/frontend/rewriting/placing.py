@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 import gast
@@ -45,6 +45,13 @@ def rewritten(writer: gast.NodeTransformer, statements: Iterable[gast.stmt]) -> 
         new = writer.visit(statement)
         rows += [placed(row, statement) for row in (new if isinstance(new, list) else [new])]
     return rows
+
+
+def rename(tree: gast.AST, names: Mapping[str, str]) -> None:
+    """Give variables other names."""
+    for node in gast.walk(tree):
+        if isinstance(node, gast.Name) and node.id in names:
+            node.id = names[node.id]
 
 
 def unused_name(base: str, taken: set[str]) -> str:
