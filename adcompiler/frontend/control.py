@@ -7,8 +7,9 @@ the branch ended.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
+from functools import partial
 
 import gast
 
@@ -37,10 +38,6 @@ class Carried:
     inits: list[Atom]
     results: list[Var] = field(default_factory=list)
     yields: list[Atom] = field(default_factory=list)
-
-    def starts(self) -> Iterator[tuple[Var, Atom]]:
-        """Iterate over the carried values and what they are first."""
-        return zip(self.params, self.inits, strict=True)
 
     def add(self, name: str, init: Atom, following: Atom) -> Var:
         """Carry a temporary too; return its value after the loop."""
@@ -171,10 +168,14 @@ class Loops(Part):
         origin, before = self.out.origin, self.out.env
         params = [Var(shown(name)) for name in names]
         carried = Carried(params, [before.get(n, UNDEF) for n in names])
-        self.out.unsure.update(p for p, i in carried.starts() if self.out.is_unsure(i))
+        starts = zip(params, carried.inits, strict=True)
+        self.out.unsure.update(p for p, i in starts if self.out.is_unsure(i))
         self.out.env = {**before, **dict(zip(names, carried.params, strict=True))}
         item = Var(target_name(node), True) if iterable is not None else None
-        condition = self.loop_test(node) if isinstance(node, gast.While) else None
+        condition = None
+        if isinstance(node, gast.While):
+            tested, _, test = self.out.region(partial(self.lower.expression, node.test))
+            condition = Block(tested, (test,))
 
         def body() -> End:
             if isinstance(node, gast.For) and item is not None:
@@ -192,7 +193,7 @@ class Loops(Part):
         code, value = self.exits(node, end, carried)
         stops = BREAKS in end.may or bool(end.leaving)
         if stops:
-            carried.yields.append(self.stop_test(end))
+            carried.yields.append(end.code if isinstance(end.code, Var) else Const(True))
         self.out.may_raise()
         self.out.statements.append(Loop(
             (item,) if item is not None else (), (iterable,) if iterable is not None else (),
@@ -203,11 +204,6 @@ class Loops(Part):
         self.out.env.update(zip(names, carried.results, strict=False))
         endless = condition is not None and is_true(condition.yields[0])
         return self.after_loop(node, end, code, value, endless)
-
-    def loop_test(self, node: gast.While) -> Block:
-        """Lower the test of a ``while`` to a block of its own."""
-        statements, _, test = self.out.region(lambda: self.lower.expression(node.test))
-        return Block(statements, (test,))
 
     def note_unsure(self, carried: Carried, sure_to_run: bool) -> None:
         """Note which variables may have no value after a loop."""
@@ -272,10 +268,6 @@ class Loops(Part):
             broke, Block((), (Const(NORMAL),)), Block((), (end.code,)), (code,), self.out.origin
         ))
         return End(code, end.value, may)
-
-    def stop_test(self, end: End) -> Atom:
-        """Return what is true where an iteration ends a loop."""
-        return end.code if isinstance(end.code, Var) else Const(True)
 
 
 def runs(loop: gast.For | gast.While) -> bool:

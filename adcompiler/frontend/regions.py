@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from adcompiler.frontend.lowering import Lowering, Part
 from adcompiler.frontend.names import assigned_names
 from adcompiler.frontend.rewriting.placing import assigned, placed, read
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Block, Call, Const, If, Let, Loop, Origin, Pack, Raise,
+    NONE, UNDEF, Atom, Block, Call, Const, If, Let, Loop, Pack, Raise,
     Statement, Try, Var, With,
 )
 from adcompiler.ir.visit import direct_uses, substitute_block, walk
@@ -155,11 +155,8 @@ class Regions(Part):
         for handler in node.handlers:
             name = handler.name.id if handler.name is not None else None
             kind = None if handler.type is None else self.lower.expression(handler.type)
-            handlers.append((kind, name, self.handler_body(handler)))
+            handlers.append((kind, name, partial(self.sequence, handler.body, False)))
         return self.caught(node, node.body, handlers)
-
-    def handler_body(self, handler: gast.ExceptHandler) -> Callable[[], End]:
-        return lambda: self.sequence(handler.body, False)
 
     def caught(
         self, node: gast.With | gast.Try, body: Sequence[gast.stmt], handlers: Handlers
@@ -231,15 +228,12 @@ class Regions(Part):
         for name in by_calls:
             if name in noted:
                 self.out.reject(node, rejected.CHANGED_BEFORE_EXCEPTION, name=name)
-        if noted:
-            caught = [
-                (error, (self.with_noted(noted, places, seen, arm[0], origin), *arm[1:]))
-                for error, arm in caught
-            ]
+        reads = tuple(
+            Let(seen[name], Call(Const(noted_value), (places[name],)), origin) for name in noted)
         gone: dict[Var, Atom] = {var: UNDEF for var in seen.values() if var not in read}
         arms = [lowered]
         for _, (statements, env, end) in caught:
-            block = substitute_block(Block(statements), gone)
+            block = substitute_block(Block((*reads, *statements)), gone)
             env = {n: UNDEF if v in gone else v for n, v in env.items()}
             arms.append((block.statements, env, end))
         self.out.may_raise()
@@ -268,17 +262,6 @@ class Regions(Part):
         if unsure and now is not UNDEF:
             self.out.do(note_value, place, now)
         return place
-
-    def with_noted(
-        self, noted: Sequence[str], places: dict[str, Var], seen: dict[str, Var],
-        statements: tuple[Statement, ...], origin: Origin,
-    ) -> tuple[Statement, ...]:
-        """Return a handler that first reads what the variables were."""
-        reads: tuple[Statement, ...] = tuple(
-            Let(seen[name], Call(Const(noted_value), (places[name],)), origin)
-            for name in noted
-        )
-        return (*reads, *statements)
 
     def is_read_after(self, node: gast.With | gast.Try, name: str) -> bool:
         """Say whether a variable may be read once control has left a statement."""
