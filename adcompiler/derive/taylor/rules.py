@@ -5,7 +5,7 @@ the value that stands beside them, which is that of order 0. What is linear, or 
 are locally constant, does to every order what it does to the first, so that the code of forward
 mode, made code of many seeds, is right for it. Anything else is nonlinear, and follows
 
-- a recurrence of ``runtime.series``, if there is one for its function;
+- a recurrence, if there is one for its function;
 - the product of series, if it is linear in each of its arguments;
 - its differential equation ``y' = p(x, y) x'``, otherwise: the code of the pushforward, as a
   program in ``x``, ``y`` and ``x'``, is itself propagated, and the result integrated term by term.
