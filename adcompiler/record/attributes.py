@@ -229,4 +229,3 @@ OF_OBJECTS: dict[str, Any] = {
     "__setattr__": set_itself, "__getattribute__": attribute_itself, "__delattr__": del_itself,
 }
 """What methods of ``object`` do, followed."""
-

@@ -21,7 +21,6 @@ from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON
 from adcompiler.support.signatures import signature as signature_of
 
 
-
 def of_class(cls: type, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Make an instance of a class."""
     plain = SPECIAL.get(cls) or MOVERS.get(cls)

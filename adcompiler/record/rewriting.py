@@ -225,5 +225,3 @@ class Rewriter(Expressions):
             node.type_params)
         told = gast.Expr(call("made_class", load(node.name)))
         return [made, told, *self.decorated(node)]
-
-

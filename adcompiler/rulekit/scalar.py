@@ -315,4 +315,3 @@ def takes_result(partial: Callable[..., Any], count: int) -> bool:
         return len(signature_of(partial).parameters) > count
     except (TypeError, ValueError):
         return False
-

@@ -100,8 +100,6 @@ def dict_of_rule(keys, values):
     return dict_of(keys, values), dict_of_pullback
 
 
-
-
 @rrule(own, wrt=("value",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=3)),
     call([0.5, rng.normal(size=(2, 2))]),

@@ -33,8 +33,6 @@ NATIVE_MODULES = ("logging", "warnings", "dataclasses", "abc", "typing", "enum",
 """Modules whose functions are about objects, not numbers: they run as they are."""
 
 
-
-
 def is_native(module: str) -> bool:
     """Say whether a module is one of those whose functions run as they are."""
     return any(module == name or module.startswith(f"{name}.") for name in NATIVE_MODULES)

@@ -51,8 +51,6 @@ assert _RULE is not None
 REGISTRY.add(replace(_RULE, forward=call_external_forward))
 
 
-
-
 def _value_calls(rng):
     constant = external(lambda x: 2.5, vjp=lambda y_bar, x: 0.0 * x)  # a call has only one value
     x = (rng.normal(size=3),)

@@ -141,7 +141,6 @@ scalar_rule((np.deg2rad, np.radians), 0.017453292519943295,                  dom
 scalar_rule((np.rad2deg, np.degrees), 57.29577951308232,                     domain=ANY)
 
 
-
 def polar(a: Any, b: Any) -> Any:
     """Return ``a / (a**2 + b**2)``, and 0 where both are 0; ``a * a`` may under- or overflow."""
     size = np.hypot(a, b)
