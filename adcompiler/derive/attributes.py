@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.derive.reverse.checks import report_missing
+from adcompiler.derive.reverse.checks import reject_possible_instance, report_missing
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Star, Var, unstar
 from adcompiler.ops.registry import REGISTRY
@@ -36,6 +36,7 @@ def attribute_rule(
     s: Specialiser, target: Var, obj: Atom, name: str, origin: Origin
 ) -> Rule | None:
     """Return the rule of an attribute, None for a method; report a missing one."""
+    reject_possible_instance(s, obj, origin, name)
     if isinstance(s.unit.type(target), t.Method):
         return None
     owner = s.unit.type(obj)

@@ -8,6 +8,7 @@ import itertools
 import operator
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -34,6 +35,7 @@ from adcompiler.runtime.checking import FORWARD, check_cotangent, check_shape, c
 from adcompiler.specialise.calls.binding import (
     at_origin, bind, environment, explain_binding, plain_call, rule_default,
 )
+from adcompiler.specialise.calls.missing import is_about_objects
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.support.structs import dataclass
@@ -435,10 +437,11 @@ def refuse_lost_derivatives(
     for name, atom in by_name.items():
         if name not in wanted and any(map(active, parts_of(s, atom))):
             function, hint = told_of(rule.function)
-            s.reject(
-                origin, f"{function} has no derivative with respect to its argument `{name}`",
-                hint, "missing-rule",
-            )
+            found = origin.finding(
+                f"{function} has no derivative with respect to its argument `{name}`", hint,
+                "missing-rule")
+            s.report(replace(found, behind="unknown-calls") if is_about_objects(
+                rule.function) else found)
 
 
 def told_of(function: Callable[..., Any]) -> tuple[str, str]:

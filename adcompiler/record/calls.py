@@ -186,12 +186,21 @@ def of_builtin(
         return natively(function, *args, **kwargs) if own is None else own(owner, *args)
     if isinstance(owner, (types.MemberDescriptorType, types.GetSetDescriptorType)):
         return function(*args, **kwargs)  # an attribute, which a slot keeps
+    if function.__name__ in next((names for cls, names in KEEPING if isinstance(owner, cls)), ()):
+        return function(*args, **kwargs)
     plain = OF_METHODS.get((type_with(owner), function.__name__))
     if plain is not None:
         return plain(function, *args, **kwargs)
     if isinstance(owner, np.generic) and RECORDING.tape.is_active(owner):
         return of_array_method(function, owner, args, kwargs)
     return of_bound(function, owner, args, kwargs)
+
+
+KEEPING: tuple[tuple[type, tuple[str, ...]], ...] = (
+    (BaseException, ("__init__", "with_traceback", "add_note")),
+    (types.FunctionType, ("__get__",)),
+)
+"""Methods in C that only keep what they are given, by the class of their objects."""
 
 
 def by_slot(function: Callable[..., Any], owner: Any, args: tuple[object, ...]) -> Any:

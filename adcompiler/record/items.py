@@ -406,12 +406,16 @@ def hashed(key: Callable[..., Any]) -> Any:
     return key
 
 
+NAMED = ("functools", "dataclasses")
+"""Modules whose descriptors only keep the name that a class tells them."""
+
+
 @hooked
 def made_class(cls: type) -> None:
     """Refuse a class that told its attributes their names, unseen."""
     for name, value in vars(cls).items():
         kind: Any = type(value)
-        if method_of(kind, "__set_name__") is not None and kind.__module__ != "functools":
+        if method_of(kind, "__set_name__") is not None and kind.__module__ not in NAMED:
             raise refused(f"the attribute `{name}`, whose `__set_name__` a class statement calls",
                           "define the class outside of the function", "recording")
 

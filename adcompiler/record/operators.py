@@ -121,6 +121,9 @@ def is_numeric(value: object) -> TypeGuard[Numeric]:
     return type(value) is np.ndarray or isinstance(value, NUMERIC)
 
 
+SEQUENCES = (list, tuple, collections.deque)
+
+
 def binary(op: Operator, a: Any, b: Any) -> Any:
     """Return ``op(a, b)`` for operands of any class."""
     if type(a) in SIMPLE and type(b) in SIMPLE:
@@ -129,17 +132,21 @@ def binary(op: Operator, a: Any, b: Any) -> Any:
         defined_in_python(a, NUMERIC) or defined_in_python(b, NUMERIC)
     ):
         return arithmetic(op, a, b)
+    if op is MUL and repeats_a_sequence(a, b):
+        return natively(op, a, b)
     if isinstance(a, (np.ndarray, np.generic)) and is_sequence(b):
         return binary(op, a, HOOKS["gathered"](b))
+    name = op.__name__.rstrip("_")  # as methods spell it
     if isinstance(b, (np.ndarray, np.generic)) and is_sequence(a):
-        return binary(op, HOOKS["gathered"](a), b)
+        method = followed(a, f"__{name}__")
+        made = NotImplemented if method is None else method(a, b)
+        return binary(op, HOOKS["gathered"](a), b) if made is NotImplemented else made
     if type(a) in PLAIN and type(b) in PLAIN:
         return of_containers(op, a, b)
     if is_numeric(a) and isinstance(b, NUMERIC) and not issubclass(type(b), type(a)) and (
         not defined_in_python(a, NUMERIC)
     ):
         return arithmetic(op, a, b)  # the left one knows the right one, as what it derives from
-    name = op.__name__.rstrip("_")  # as methods spell it
     return reflected(op, f"__{name}__", f"__r{name}__", a, b)
 
 
@@ -150,9 +157,16 @@ def of_containers(op: Operator, a: Any, b: Any) -> Any:
     return natively(op, a, b)
 
 
+def repeats_a_sequence(*operands: object) -> bool:
+    """Say whether a product repeats a sequence: NumPy's numbers leave those to Python."""
+    return any(isinstance(value, np.generic) for value in operands) and any(
+        isinstance(value, SEQUENCES) and followed(value, "__mul__") is None
+        and followed(value, "__rmul__") is None for value in operands)
+
+
 def is_sequence(value: object) -> bool:
     """Say whether NumPy makes an array of the items of a value."""
-    if isinstance(value, (list, tuple, collections.deque)):
+    if isinstance(value, SEQUENCES):
         return True
     cls: Any = type(value)
     return method_of(cls, "__getitem__") is not None and method_of(cls, "__len__") is not None and (

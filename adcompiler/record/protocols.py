@@ -144,9 +144,13 @@ def by_array(op: Operator, a: Any, b: Any) -> Any:
     if ufunc is None:
         return NotImplemented
     if ufunc is NotImplemented or isinstance(ufunc, types.WrapperDescriptorType):
-        if getattr(type(b), "__array_priority__", -1.0) > 0.0 or isinstance(a, np.generic):
+        least = OF_SCALARS if isinstance(a, np.generic) else 0.0
+        if getattr(type(b), "__array_priority__", OF_SCALARS) > least:
             return NotImplemented
-        return native_operator(op, a, b)
+        as_array = followed(b, "__array__")
+        if as_array is not None:
+            return HOOKS["call"](UFUNCS[op.__name__], a, as_array(b))
+        return NotImplemented if isinstance(a, np.generic) else native_operator(op, a, b)
     if isinstance(ufunc, types.FunctionType):
         return rewritten(ufunc)(b, UFUNCS[op.__name__], "__call__", a, b)
     return native_operator(op, a, b)
@@ -165,6 +169,8 @@ def of_array_class(op: Operator, a: Any, b: Any) -> Any:
     return HOOKS["call"](UFUNCS[op.__name__], a, b)
 
 
+OF_SCALARS = -1e6
+"""The ``__array_priority__`` of NumPy's numbers, and of what has none."""
 UFUNCS: dict[str, Any] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide,
     "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul,

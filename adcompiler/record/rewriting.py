@@ -98,12 +98,15 @@ class Rewriter(Expressions):
         return [gast.Assign([plain], made, None), *rows]
 
     def split(self, target: gast.expr, rows: list[gast.stmt]) -> Any:
-        """Return a target of names alone; ``rows`` get the assignments to what is none."""
+        """Return a target of names alone; ``rows`` get the assignments to what is none.
+
+        And to the names that come after: ``items[i], i = 1.0, 2`` means the ``i`` from before.
+        """
         if isinstance(target, (gast.Tuple, gast.List)):
             return gast.Tuple([self.split(item, rows) for item in target.elts], gast.Store())
         if isinstance(target, gast.Starred):
             return gast.Starred(self.split(target.value, rows), gast.Store())
-        if isinstance(target, gast.Name):
+        if isinstance(target, gast.Name) and not rows:
             return target
         name = self.names.temporary()
         rows += self.assigned(target, load(name))
@@ -157,11 +160,13 @@ class Rewriter(Expressions):
             target, over, [*rows, *self.body(node.body)], self.body(node.orelse), None)
 
     def visit_With(self, node: gast.With) -> Any:
-        rows: list[gast.stmt] = []
-        items = [gast.withitem(
-            call("managed", self.visit(item.context_expr)),
-            item.optional_vars and self.split(item.optional_vars, rows)) for item in node.items]
-        return gast.With(items, [*rows, *self.body(node.body)], None)
+        body = self.body(node.body)
+        for item in reversed(node.items):  # a target is assigned before the next one is entered
+            rows: list[gast.stmt] = []
+            target = item.optional_vars and self.split(item.optional_vars, rows)
+            one = gast.withitem(call("managed", self.visit(item.context_expr)), target)
+            body = [gast.With([one], [*rows, *body], None)]
+        return body[0]
 
     def visit_Match(self, node: gast.Match) -> Any:
         cases = [gast.match_case(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Mapping
-from types import MemberDescriptorType, SimpleNamespace, WrapperDescriptorType
+from types import FunctionType, MemberDescriptorType, SimpleNamespace, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,22 @@ def slots_of(cls: Any) -> Mapping[str, Any]:
 
 
 @functools.lru_cache(maxsize=512)
+def has_operators(cls: type) -> bool:
+    """Say whether a class has Python code for operators: for more than to make and show itself."""
+    return any(
+        name.startswith("__") and isinstance(value, FunctionType) and name not in ABOUT_ITSELF
+        for base in cls.__mro__ if is_of_python(base) for name, value in vars(base).items())
+
+
+ABOUT_ITSELF = frozenset({
+    "__new__", "__init__", "__post_init__", "__init_subclass__", "__repr__", "__str__",
+    "__format__", "__eq__", "__ne__", "__hash__", "__bool__", "__enter__", "__exit__", "__call__",
+    "__del__", "__copy__", "__deepcopy__", "__replace__", "__reduce__", "__getstate__",
+    "__setstate__", "__getattr__", "__setattr__", "__delattr__",
+})
+"""Special methods that neither arithmetic nor subscripts nor functions of numbers call."""
+
+
 def is_record_class(cls: Any) -> bool:
     """Say whether the instances of a class are nothing more than their attributes.
 

@@ -178,6 +178,8 @@ class Iterables:
         value = unstar(rhs.args[0])
         if isinstance(rhs.func, Const) and rhs.func.value is itertools.repeat:
             return lambda s, items, at: (next(items), value)[1]
+        if not isinstance(self.s.unit.type(value), (t.Array, t.List, t.Tuple)):
+            value = self.s.call(Const(list), [value], {}, self.origin, "items")
         size = self.s.call(Const(len), [value], {}, self.origin, "length")
 
         def build(s: Operations, items: Iterator[Atom], at: Origin) -> Atom:

@@ -21,6 +21,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ops.harmless import READING
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime.draws import NUMPYS, undifferentiated
+from adcompiler.runtime.records import has_operators, is_record_class
 from adcompiler.runtime.unknown_calls import call_on_copies
 from adcompiler.specialise.calls.libraries import installed, standard
 from adcompiler.specialise.calls.missing import spelling
@@ -187,6 +188,37 @@ def root_of(unit: Unit, atom: Atom) -> Root | None:
         if before is None:
             return described(unit, atom)
         atom = before
+    return None
+
+
+def possible_class(unit: Unit, atom: Atom, name: str = "") -> type | None:
+    """Return a class in Python of which a value of unknown type may be an instance.
+
+    It has an attribute of this name, or operators of its own. It is the class of an arm of a
+    branch, of a round of a loop or of an item of a display.
+    """
+    seen: set[Atom] = set()
+    after: list[Atom | None] = [atom] if is_lost(unit, atom) else []
+    while after:
+        value = after.pop()
+        if not isinstance(value, Var) or value in seen:
+            continue
+        seen.add(value)
+        type_ = unit.type(value)
+        if isinstance(type_, t.Object) and is_record_class(type_.cls) and (
+            hasattr(type_.cls, name) if name else has_operators(type_.cls)
+        ):
+            return type_.cls
+        match unit.definition(value):
+            case None:
+                after.extend(unit.arms.get(value, ()))
+            case Item(obj) | Update(obj):
+                after.append(obj)
+            case Pack(items=items):
+                after.extend(map(unstar, items))
+            case Call(Const(), args):
+                after.extend(arg for arg in map(unstar, args) if isinstance(
+                    unit.type(arg), (t.Dict, t.List, t.Tuple)))
     return None
 
 

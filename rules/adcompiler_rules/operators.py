@@ -237,10 +237,10 @@ def _sequences(kind: type) -> Domain:
     return Domain(calls=calls)
 
 
-def _repeats(kind: type) -> Domain:
+def _repeats(kind: type, number: type = int) -> Domain:
     def calls(rng: np.random.Generator) -> list[Call]:
         x = kind([1.0, np.arange(2.0), kind([3.0])])
-        return [call(x, n) for n in (0, 1, 3)] + [call(kind([]), 2)]
+        return [call(x, number(n)) for n in (0, 1, 3)] + [call(kind([]), number(2))]
 
     return Domain(calls=calls)
 
@@ -267,6 +267,10 @@ def concatenate(x: Any, y: Any) -> Any:
 
 @rrule(operator.mul, types=(list, int), wrt=("x",), linear=(0,), domain=_repeats(list))
 @rrule(operator.mul, types=(tuple, int), wrt=("x",), linear=(0,), domain=_repeats(tuple))
+@rrule(operator.mul, types=(list, np.integer), wrt=("x",), linear=(0,),
+       domain=_repeats(list, np.int64))
+@rrule(operator.mul, types=(tuple, np.integer), wrt=("x",), linear=(0,),
+       domain=_repeats(tuple, np.int64))
 def repeat(x: Any, n: Any) -> Any:
     """``x * n`` of a list or tuple."""
 
@@ -279,6 +283,10 @@ def repeat(x: Any, n: Any) -> Any:
 @rrule(operator.mul, types=(int, list), wrt=("x",), linear=(1,), domain=_swapped(_repeats(list)))
 @rrule(operator.mul, types=(int, tuple), wrt=("x",), linear=(1,),
        domain=_swapped(_repeats(tuple)))
+@rrule(operator.mul, types=(np.integer, list), wrt=("x",), linear=(1,),
+       domain=_swapped(_repeats(list, np.int64)))
+@rrule(operator.mul, types=(np.integer, tuple), wrt=("x",), linear=(1,),
+       domain=_swapped(_repeats(tuple, np.int64)))
 def repeat_from_left(n: Any, x: Any) -> Any:
     """``n * x`` of a list or tuple."""
 

@@ -28,7 +28,7 @@ from adcompiler.specialise.calls.sparse_matrices import refuse_whole
 from adcompiler.specialise.calls.telling import may_keep_told
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.unknowns import (
-    called, may_keep, missing_of_unknown, with_rule_for_caller,
+    called, explained, may_keep, missing_of_unknown, possible_class, with_rule_for_caller,
 )
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.callee import Callee
@@ -112,10 +112,10 @@ def reject_instances(s: Specialiser, active: Collection[Var], rhs: Call, origin:
         return
     for atom in (*map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs)):
         type_ = s.unit.type(atom)
-        if not isinstance(atom, Var) or atom not in active or not isinstance(type_, t.Object):
+        if not isinstance(atom, Var) or atom not in active:
             continue
         reject_opaque(s, atom, origin)
-        if is_record_class(type_.cls):
+        if isinstance(type_, t.Object) and is_record_class(type_.cls):
             function = rhs.func.value if isinstance(rhs.func, Const) else None
             shown = getattr(function, "__name__", "a function")
             s.reject(
@@ -126,8 +126,12 @@ def reject_instances(s: Specialiser, active: Collection[Var], rhs: Call, origin:
 
 
 def reject_opaque(s: Specialiser, atom: Atom, origin: Origin) -> None:
-    """Report a value that is differentiated, if it is of a class whose items are not followed."""
+    """Report a value that is differentiated, if it is of a class whose items are not followed.
+
+    So is one that may be of a class with operators of its own.
+    """
     type_ = s.unit.type(atom)
+    reject_possible_instance(s, atom, origin)
     if not isinstance(type_, t.Object) or not is_opaque_class(type_.cls):
         return
     cls = type_.cls
@@ -135,6 +139,19 @@ def reject_opaque(s: Specialiser, atom: Atom, origin: Origin) -> None:
         origin, f"a {cls.__name__} is differentiated here, and what it holds is not followed",
         "pass a list, a tuple, a dict or an array: `list(x)`, `np.asarray(x)`", "argument-types",
     )
+
+
+def reject_possible_instance(s: Specialiser, atom: Atom, origin: Origin, name: str = "") -> None:
+    """Report a value that may be an instance whose class says what an operation does with it.
+
+    The operation is a function or operator, or reads the attribute of a ``name``.
+    """
+    possible = possible_class(s.unit, atom, name)
+    if possible is not None:
+        own = f"`{name}`" if name else "operators"
+        s.report(explained(s.unit, origin.finding(
+            f"this may be an instance of {possible.__name__}, which has {own} of its own, or "
+            "something else", "use one class on every path", "attributes"), atom))
 
 
 def has_rule_for_all(s: Specialiser, rhs: Call) -> bool:

@@ -25,6 +25,7 @@ from adcompiler.record.protocols import by_its_rule, has_code, natively
 from adcompiler.record.single import recorded
 from adcompiler.record.tape import IDLE, RECORDING, refused, refused_text
 from adcompiler.runtime.reading import unless_it_raises
+from adcompiler.runtime.records import is_of_python
 
 NATIVE_MODULES = ("logging", "warnings", "dataclasses", "abc", "typing", "enum", "inspect", "re",
                   "functools", "traceback", "copyreg", "weakref", "os",
@@ -110,10 +111,15 @@ def depends_on_classes(function: Callable[..., Any], given: tuple[object, ...]) 
 
 
 def listed(value: object) -> Any:
-    """Return what a function iterates over as a list, if it is no container."""
-    if isinstance(value, (np.ndarray, list, tuple, dict, *NUMERIC)) or value is None:
+    """Return what a function iterates over as a list, if it is neither that nor an array.
+
+    An iterator is asked for its items; a sequence in Python may be asked for its length too.
+    """
+    if isinstance(value, (np.ndarray, list, tuple, str, *NUMERIC)) or value is None:
         return value
-    return list(HOOKS["iterate"](value)) if hasattr(type(value), "__next__") else value
+    cls: Any = type(value)
+    runs = hasattr(cls, "__next__") or (hasattr(cls, "__iter__") and not is_of_python(cls))
+    return list(HOOKS["iterate"](value)) if runs else value
 
 
 def is_random(function: Callable[..., Any]) -> bool:

@@ -122,11 +122,9 @@ def viewed(array: np.ndarray, *args: Any, **kwargs: Any) -> Any:
     dtype, cls = names.get("dtype"), names.get("type", type(array))
     if isinstance(dtype, type) and issubclass(dtype, np.ndarray):
         dtype, cls = None, dtype
-    result = plain(array)
-    if dtype is not None:
-        result = result.view(dtype)
-        if RECORDING.tape.is_active(array):
-            result = view_of(plain(array).view, "view", (dtype,), {})
+    result = plain(array).view() if dtype is None else plain(array).view(dtype)
+    if dtype is not None and RECORDING.tape.is_active(array):
+        result = view_of(plain(array).view, "view", (dtype,), {})
     return derived(result, cls, array)
 
 

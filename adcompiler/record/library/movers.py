@@ -176,16 +176,22 @@ def apply_groupby(items: Iterable[object], key: Any = None) -> Any:
     return itertools.groupby(iterate(items), wrapped(key))
 
 
-def apply_dict(*args: Any, **kwargs: Any) -> Any:
-    """Return a dict."""
-    if args and not isinstance(args[0], dict):
+def of_table(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what makes a dict of a class of Python's own."""
+
+    def apply(*args: Any, **kwargs: object) -> Any:
+        if not args or isinstance(args[0], dict):
+            return make(*args, **kwargs)
         found = HOOKS["mapping"](args[0])
         given = iterate(args[0]) if found is args[0] else found
-        if not hasattr(given, "keys"):
-            given = [tuple(iterate(pair)) if isinstance(pair, np.ndarray) else pair
-                     for pair in given]
-        return dict(given, **kwargs)
-    return dict(*args, **kwargs)
+        return make(given if hasattr(given, "keys") else map(pair_of, given), **kwargs)
+
+    return apply
+
+
+def pair_of(pair: np.ndarray | Iterable[object]) -> Any:
+    """Return the key and the value of an entry that is given as an array, each one recorded."""
+    return tuple(iterate(pair)) if isinstance(pair, np.ndarray) else pair
 
 
 MOVERS: dict[Any, Callable[..., Any]] = {
@@ -195,7 +201,7 @@ MOVERS: dict[Any, Callable[..., Any]] = {
         itertools.product, itertools.permutations, itertools.combinations,
         itertools.zip_longest, itertools.tee, itertools.pairwise,
         itertools.combinations_with_replacement,
-        collections.deque, collections.OrderedDict,
+        collections.deque,
     )},
     **{f: first_called(f) for f in (
         map, itertools.takewhile, itertools.dropwhile,
@@ -213,12 +219,15 @@ MOVERS: dict[Any, Callable[..., Any]] = {
         bisect.bisect_left, bisect.bisect_right, bisect.insort, bisect.insort_left,
         bisect.insort_right, object,
         collections.defaultdict, types.MethodType, functools.cmp_to_key,
+        functools._lru_cache_wrapper,
     )},
     filter: apply_filter, itertools.compress: apply_compress,
     itertools.chain: lambda *args: apply_chain(args),
     itertools.chain.from_iterable: apply_chain, itertools.starmap: apply_starmap,
     reversed: apply_reversed, next: apply_next, iter: apply_iter, functools.reduce: apply_reduce,
-    itertools.accumulate: apply_accumulate, itertools.groupby: apply_groupby, dict: apply_dict,
+    itertools.accumulate: apply_accumulate, itertools.groupby: apply_groupby, dict: of_table(dict),
+    collections.OrderedDict: of_table(collections.OrderedDict),
+    dict.fromkeys: lambda keys, value=None: dict.fromkeys(iterate(keys), value),
     collections.namedtuple: apply_namedtuple,
 }
 """Movers by function."""
@@ -236,6 +245,10 @@ def of_method(name: str) -> Callable[..., Any]:
             kwargs["key"] = wrapped(kwargs["key"])
         if iterates:
             args = tuple(map(spread if name == "extend" else iterate, args))
+        elif name == "__setitem__" and args and isinstance(args[0], slice):
+            args = (args[0], *map(iterate, args[1:]))
+        elif name == "update":
+            args = tuple(arg if hasattr(arg, "keys") else paired(method, arg) for arg in args)
         if name in REDUCING or (name in RESUMING and not is_known(method.__self__)):
             return watched(method, args, kwargs)
         if compares or kwargs or name == "sort":
@@ -243,6 +256,12 @@ def of_method(name: str) -> Callable[..., Any]:
         return method(*args, **kwargs)
 
     return apply
+
+
+def paired(method: types.BuiltinMethodType, items: Iterable[object]) -> Any:
+    """Return what ``update`` of a set or a table is given, as its items."""
+    found = iterate(items)
+    return map(pair_of, found) if isinstance(method.__self__, dict) else found
 
 
 RESUMING = frozenset({"send", "throw", "close", "__next__"})

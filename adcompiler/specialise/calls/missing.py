@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -16,10 +17,14 @@ from adcompiler.frontend.functions import lower
 from adcompiler.ir.nodes import Origin
 from adcompiler.ops.homes import root_module
 from adcompiler.runtime.draws import undifferentiated
+from adcompiler.runtime.records import is_of_python
 from adcompiler.support.budget import quiet
 from adcompiler.support.signatures import signature as signature_of
 
 INDENT = "      "
+ABOUT_OBJECTS = ("builtins", "collections", "itertools", "operator", "_operator")
+CONTAINERS = (list, tuple, dict, set, collections.deque, collections.OrderedDict,
+              collections.defaultdict, collections.Counter)
 CHANGING = frozenset({
     "__delitem__", "__setitem__", "add", "append", "appendleft", "clear", "difference_update",
     "discard", "extend", "extendleft", "frombytes", "fromlist", "insert", "intersection_update",
@@ -56,7 +61,23 @@ def missing_rule(
     found = origin.finding(f"{name} has no rule, and {reason}", hint, "missing-rule")
     if obstacle is not None and obstacle.reason.by_run:
         found = replace(found, behind=obstacle.reason.section)
+    elif is_about_objects(function):
+        found = replace(found, behind="classes" if isinstance(function, type) else "unknown-calls")
     return found
+
+
+def is_about_objects(function: Callable[..., Any]) -> bool:
+    """Say whether a function is about objects, not numbers, so that a run tells what it does.
+
+    Such are classes in Python, of whatever they are derived, and functions, classes and methods
+    of Python's own containers and iterators, and what the compiler puts in their place.
+    """
+    if isinstance(function, type) and is_of_python(function):
+        return True
+    owner = getattr(function, "__objclass__", None) or getattr(function, "__self__", None)
+    home = owner if isinstance(owner, type) else type(owner)
+    return home in CONTAINERS or str(getattr(function, "__module__", None)) in ABOUT_OBJECTS or (
+        root_module(function) == "adcompiler")
 
 
 def may_write(origin: Origin, name: str, function: Callable[..., Any]) -> Finding:

@@ -111,8 +111,9 @@ def runs_over(function: Callable[..., Any]) -> bool:
 def iterated(s: Operations, atom: Any, origin: Origin) -> Any:
     """Return what running over ``atom`` runs over: what ``__iter__`` gives, the keys of a dict."""
     type_ = None if isinstance(atom, Star) else s.unit.type(atom)
-    if isinstance(type_, t.Dict) and type_.keys is None:
-        return s.call(Const(dict_keys), [atom], {}, origin, "keys")
+    if isinstance(type_, t.Dict):
+        return s.call(Const(dict_keys), [atom], {}, origin, "keys") if type_.keys is None else (
+            s.pack("tuple", tuple(map(Const, type_.keys)), "keys", origin))
     if isinstance(type_, t.Unknown) and t.may_vary(type_) and not isinstance(
         s.unit.definition(atom), Call
     ):

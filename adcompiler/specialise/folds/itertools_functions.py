@@ -61,11 +61,16 @@ def _with_function(function: Callable[..., Any]) -> Fold:
     def fold(
         s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
-        if len(args) != 2 or kwargs or not may_carry(s.unit, args[1]):
+        if len(args) != 2 or kwargs or not (is_made_here(s, args[0]) or may_carry(s.unit, args[1])):
             return None
         return run(s, function, args, origin, name)
 
     return fold
+
+
+def is_made_here(s: Operations, function: Atom) -> bool:
+    """Say whether a function is made where it is called, so that nothing else can call it."""
+    return isinstance(s.unit.definition(function), Closure)
 
 
 FOLDS[itertools.takewhile] = _with_function(iterators.taken_while)
@@ -91,8 +96,7 @@ def fold_groupby(
     given = options(("iterable", "key"), args, kwargs)
     if given is None:
         return None
-    made_here = isinstance(s.unit.definition(given.get("key", NONE)), Closure)
-    if not made_here and not may_carry(s.unit, given["iterable"]):
+    if not is_made_here(s, given.get("key", NONE)) and not may_carry(s.unit, given["iterable"]):
         return None
     if is_none(given.get("key")):
         return refuse(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adcompiler.rulekit import call, rrule
+from adcompiler.rulekit import call, non_differentiable, rrule
 from adcompiler_rules.kernels.gathering import item_adjoint
 from adcompiler_rules.kernels.shaping import tolist_adjoint
 from adcompiler.runtime.adjoints.shaping import complex_viewed, like, parts_viewed
@@ -237,3 +237,6 @@ def complex64(x):
         return like(dy, x)
 
     return np.complex64(x), complex64_pullback
+
+
+non_differentiable(np.bool_, *(np.dtype(code).type for code in np.typecodes["AllInteger"]))
