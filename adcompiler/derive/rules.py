@@ -8,7 +8,6 @@ import itertools
 import operator
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -437,11 +436,9 @@ def refuse_lost_derivatives(
     for name, atom in by_name.items():
         if name not in wanted and any(map(active, parts_of(s, atom))):
             function, hint = told_of(rule.function)
-            found = origin.finding(
-                f"{function} has no derivative with respect to its argument `{name}`", hint,
-                "missing-rule")
-            s.report(replace(found, behind="unknown-calls") if is_about_objects(
-                rule.function) else found)
+            s.reject(
+                origin, f"{function} has no derivative with respect to its argument `{name}`", hint,
+                "call-arguments" if is_about_objects(rule.function) else "missing-rule")
 
 
 def told_of(function: Callable[..., Any]) -> tuple[str, str]:

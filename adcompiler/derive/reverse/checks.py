@@ -28,7 +28,7 @@ from adcompiler.specialise.calls.sparse_matrices import refuse_whole
 from adcompiler.specialise.calls.telling import may_keep_told
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.unknowns import (
-    called, explained, may_keep, missing_of_unknown, possible_class, with_rule_for_caller,
+    called, may_keep, missing_of_unknown, possible_class, with_rule_for_caller,
 )
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.callee import Callee
@@ -149,9 +149,9 @@ def reject_possible_instance(s: Specialiser, atom: Atom, origin: Origin, name: s
     possible = possible_class(s.unit, atom, name)
     if possible is not None:
         own = f"`{name}`" if name else "operators"
-        s.report(explained(s.unit, origin.finding(
-            f"this may be an instance of {possible.__name__}, which has {own} of its own, or "
-            "something else", "use one class on every path", "attributes"), atom))
+        s.reject(
+            origin, f"this may be an instance of {possible.__name__}, which has {own} of its own, "
+            "or something else", "use one class on every path", "attributes", unknown=atom)
 
 
 def has_rule_for_all(s: Specialiser, rhs: Call) -> bool:
