@@ -10,7 +10,7 @@ from tests.docs.test_code_blocks import ROOT
 TEXT = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `([\w/]+)` \|(?:[^|]*\|){4} `([\w/]+\.py)` \|$", re.M)
 NO_STAGES = {
-    "errors", "support", "runtime", "smooth", "ir", "ops", "rulekit",
+    "errors", "support", "runtime", "smooth", "ir", "ops", "prelude", "rulekit",
     "typed", "tracers", "plot", "viewer", "testing", "compile", "api", "interop", "parallel", "cli",
 }
 """What stages are made of, and what runs them."""
