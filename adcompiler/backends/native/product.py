@@ -54,9 +54,7 @@ HEAD = f"""import math
 
 import numpy as np
 
-from adcompiler.runtime.native import (
-    {', '.join(IMPORTED)},
-)
+from adcompiler.runtime.native import {', '.join(IMPORTED)}
 """
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -316,6 +316,24 @@ class Known:
     value: Any
 
 
+Value = (
+    Num | Complex | Buffer | Fused | Failure | Several | Keyed | Span | Backwards | Cut | Endless
+    | Together | Kept | Rows | Held | Record | Carried | Known
+)
+"""What a variable of the typed IR may be in loops."""
+
+Layout = (
+    Slot | Complex | Several | Keyed | Span | Backwards | Cut | Held | Inner | Flattened | Record
+    | Known
+)
+"""What the structure of a value is told by on a tape or in a list: slots in place of numbers."""
+Key = str | Callable[..., Any]
+"""What tables have a function under: what it means, or itself."""
+
+Args = Sequence[Value]
+Named = dict[str, Value]
+"""What a call is given by position, and by name."""
+
 UNSET = Known("a variable that was not assigned to")
 
 
@@ -330,6 +348,27 @@ def literal(value: Any) -> Num | None:
     if type(value) is np.float32:
         return Num(Number(float(value)), SINGLE)
     return None
+
+
+def number_of(value: Value) -> Num:
+    """Return a value that is a number; raise Declined if it is none."""
+    if not isinstance(value, Num):
+        raise Declined("what is no number is read as one")
+    return value
+
+
+def list_of(value: Value) -> Kept | Rows:
+    """Return a value that is a list; raise Declined if it is none."""
+    if not isinstance(value, (Kept, Rows)):
+        raise Declined("what is no list is read as one")
+    return value
+
+
+def integer(value: Value) -> int | None:
+    """Return an integer that is known when compiling, None for other values."""
+    number = value.expr if isinstance(value, Num) else None
+    found = number.value if isinstance(number, Number) else None
+    return found if type(found) is int else None
 
 
 def number_parts(value: Any) -> tuple[Any, Any] | None:

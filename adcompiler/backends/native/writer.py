@@ -302,9 +302,7 @@ class Writer:
         self.write(Store(buffer.name, places, value.expr, adds))
 
     @contextmanager
-    def over(
-        self, shape: Sequence[Expr], visits: bool = False
-    ) -> Iterator[tuple[Expr, ...]]:
+    def over(self, shape: Sequence[Expr], visits: bool = False) -> Iterator[tuple[Expr, ...]]:
         """Write loops over all positions of ``shape`` around what is written meanwhile.
 
         With ``visits`` all arrays of which they read or store the element there have that shape.

@@ -8,15 +8,13 @@ refers to has no block, and outlives the call.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from typing import Protocol
 
 from adcompiler.backends.native.emit.code import TAGS, Code
 from adcompiler.backends.native.emit.types import SIZES, STORED, ArrayType
 from adcompiler.backends.native.loops import BOOL, FLOAT, SINGLE
 from adcompiler.support.structs import dataclass
-
-if TYPE_CHECKING:
-    from adcompiler.backends.native.emit.functions import Frame
 
 MOST = 2**46
 """More elements than there is memory for."""
@@ -79,10 +77,23 @@ class Array:
         return ArrayType(self.dtype, len(self.shape), self.strides is None)
 
 
+class Ends(Protocol):
+    """What writes of arrays need of the function that they are in."""
+
+    def give_up_if(self, test: str) -> None:
+        """Leave what is computed to Python if a test is true."""
+
+    def counted(self, count: str) -> AbstractContextManager[str]:
+        """Repeat what is written meanwhile; yields the number of the iteration."""
+
+    def kept(self, value: Array) -> Array:
+        """Return an array that is released behind the statement."""
+
+
 class Arrays:
     """Writes what is done with arrays."""
 
-    def __init__(self, code: Code, frame: Frame) -> None:
+    def __init__(self, code: Code, frame: Ends) -> None:
         self.code, self.frame = code, frame
 
     def product(self, factors: Sequence[str]) -> str:

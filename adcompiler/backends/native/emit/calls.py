@@ -10,9 +10,7 @@ from adcompiler.backends.native.emit.expressions import Expressions
 from adcompiler.backends.native.emit.functions import (
     DONE, GAVE_UP, Value, passed, type_of, width, worker_of,
 )
-from adcompiler.backends.native.emit.types import (
-    OF_BITS, SHIFTS, ArrayType, NotEmitted, dotted,
-)
+from adcompiler.backends.native.emit.types import OF_BITS, SHIFTS, ArrayType, NotEmitted, dotted
 from adcompiler.backends.native.loops import BOOL, FLOAT, INT, SINGLE
 
 INTRINSICS = {
@@ -53,7 +51,7 @@ class Calls:
     def __init__(self, expressions: Expressions) -> None:
         self.expressions, self.frame = expressions, expressions.frame
         self.code, self.arrays = self.frame.code, self.frame.arrays
-        expressions.calls = self
+        expressions.call = self.call
 
     def call(self, node: ast.Call) -> Value:
         """Return what a call gives."""

@@ -11,9 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adcompiler.backends.native.emit.code import Code
-from adcompiler.backends.native.emit.functions import (
-    DONE, GAVE_UP, width,
-)
+from adcompiler.backends.native.emit.functions import DONE, GAVE_UP, width
 from adcompiler.backends.native.emit.types import HELD, SIZES, ArrayType, NotEmitted, Type
 from adcompiler.backends.native.loops import BOOL, FLOAT, INT
 

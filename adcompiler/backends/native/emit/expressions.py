@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adcompiler.backends.native.emit.arrays import Array, Num
 from adcompiler.backends.native.emit.code import float_text
@@ -13,9 +13,6 @@ from adcompiler.backends.native.emit.types import (
     HELD, NotEmitted, dotted, is_none, merged, part_type, places_of,
 )
 from adcompiler.backends.native.loops import BOOL, FLOAT, INT
-
-if TYPE_CHECKING:
-    from adcompiler.backends.native.emit.calls import Calls
 
 COMPARED = {
     ast.Lt: ("slt", "olt"), ast.LtE: ("sle", "ole"), ast.Gt: ("sgt", "ogt"),
@@ -30,9 +27,9 @@ CHEAP = ("float", "int", "abs", "math.fabs", "math.isfinite", "math.copysign", "
 
 
 class Expressions:
-    """Writes expressions of one function."""
+    """Writes expressions of one function; ``call`` writes calls."""
 
-    calls: Calls
+    call: Callable[[ast.Call], Value]
 
     def __init__(self, frame: Frame) -> None:
         self.frame, self.code, self.arrays = frame, frame.code, frame.arrays
@@ -61,7 +58,7 @@ class Expressions:
             case ast.Subscript():
                 return self.subscript(node)
             case ast.Call():
-                return self.calls.call(node)
+                return self.call(node)
         raise NotEmitted(type(node).__name__)
 
     def constant(self, value: object) -> Num:
@@ -241,9 +238,7 @@ class Expressions:
             for node in (then, orelse)))
         return Num(dtype, code.load(kind, place))
 
-    def branches(
-        self, test: str, then: Callable[[], None], orelse: Callable[[], None]
-    ) -> None:
+    def branches(self, test: str, then: Callable[[], None], orelse: Callable[[], None]) -> None:
         """Write two branches, of which one is taken."""
         code = self.code
         one, other, done = (code.fresh(label) for label in ("then", "else", "end"))

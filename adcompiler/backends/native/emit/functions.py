@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from adcompiler.backends.native.emit.arrays import Array, Arrays, Num
 from adcompiler.backends.native.emit.code import Code
 from adcompiler.backends.native.emit.storage import Signs, Storage
-from adcompiler.backends.native.emit.types import (
-    HELD, ArrayType, Inference, NotEmitted, Type,
-)
+from adcompiler.backends.native.emit.types import HELD, ArrayType, Inference, NotEmitted, Type
 from adcompiler.backends.native.loops import BOOL, FLOAT, INT, SINGLE
 from adcompiler.support.structs import dataclass
-
-if TYPE_CHECKING:
-    from adcompiler.backends.native.emit.program import Program
 
 DONE, GAVE_UP, RAISED = 0, 1, 3
 """What functions return: the results are there; Python computes them; an exception is set."""
@@ -91,13 +86,30 @@ def type_of(value: Value) -> Type:
     return value.type if isinstance(value, Array) else tuple(map(type_of, value))
 
 
+class Text(Protocol):
+    """The functions of a module's text."""
+
+    @property
+    def hosts(self) -> Collection[str]:
+        """The names of those that Python runs."""
+
+    def symbol(self, name: str, types: tuple[Type, ...]) -> tuple[str, Type | None]:
+        """Return what LLVM calls a function that is given these types, and what it returns."""
+
+    def writes(self, name: str) -> bool:
+        """Say whether a function may write into arrays that it is given."""
+
+    def is_in_threads(self, name: str) -> bool:
+        """Say whether a function runs blocks of iterations in threads."""
+
+
 class Frame:
     """The variables of a function, and how it ends.
 
     ``is_outermost`` tells that Python calls it: it hands on arrays of its arguments as they are.
     """
 
-    def __init__(self, program: Program, inference: Inference, is_outermost: bool = False) -> None:
+    def __init__(self, program: Text, inference: Inference, is_outermost: bool = False) -> None:
         self.program, self.inference, self.is_outermost = program, inference, is_outermost
         self.code = Code()
         self.arrays = Arrays(self.code, self)

@@ -13,9 +13,7 @@ from collections.abc import Sequence
 from adcompiler.backends.native.emit.code import Code
 from adcompiler.backends.native.emit.entry import NUMBERS, TYPE_NUMBERS
 from adcompiler.backends.native.emit.functions import GAVE_UP, RAISED, parameters
-from adcompiler.backends.native.emit.types import (
-    SIZES, ArrayType, NotEmitted, Type,
-)
+from adcompiler.backends.native.emit.types import SIZES, ArrayType, NotEmitted, Type
 from adcompiler.backends.native.loops import BOOL, FLOAT, INT, SINGLE
 from adcompiler.runtime.native import kind_of
 from adcompiler.support.structs import dataclass

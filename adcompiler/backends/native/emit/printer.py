@@ -53,9 +53,7 @@ def applied(expr: Expr) -> set[str]:
     return found.union(*map(applied, children(expr)))
 
 
-def printed(
-    function: LoopFunction, doc: str, printed_before: LoopFunction | None = None,
-) -> str:
+def printed(function: LoopFunction, doc: str, printed_before: LoopFunction | None = None) -> str:
     """Return the text of a function of loops, and of the helpers that it calls."""
     there = helpers_of(printed_before)
     function = with_arrays_reused(function)
@@ -246,9 +244,7 @@ def subscript(where: Place) -> str:
     return f"{lower}:{upper}" + (f":{step}" if step else "")
 
 
-def view(
-    name: str, buffer: str, start: Expr, shape: tuple[Expr, ...], pad: str
-) -> Iterator[str]:
+def view(name: str, buffer: str, start: Expr, shape: tuple[Expr, ...], pad: str) -> Iterator[str]:
     """Yield the line that takes an array out of a flat buffer."""
     size = shape[0]
     for length in shape[1:]:

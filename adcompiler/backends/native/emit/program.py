@@ -12,9 +12,7 @@ from adcompiler.backends.native.emit.entry import ENTRY_DECLARED, entry
 from adcompiler.backends.native.emit.functions import Frame, parameters, worker
 from adcompiler.backends.native.emit.hosts import HOST_DECLARED, Host, host_function, read_host
 from adcompiler.backends.native.emit.statements import Statements
-from adcompiler.backends.native.emit.types import (
-    ArrayType, Inference, NotEmitted, Type, dotted,
-)
+from adcompiler.backends.native.emit.types import ArrayType, Inference, NotEmitted, Type, dotted
 from adcompiler.support.structs import dataclass
 
 COMPILED = ("compiled", "inlined", "in_parallel")

@@ -26,9 +26,7 @@ class Storage:
     Other storage is made at most once in a call, and freed at its end.
     """
 
-    def __init__(
-        self, of: Inference, hosts: Sequence[str], writes: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, of: Inference, hosts: Sequence[str], writes: Callable[[str], bool]) -> None:
         self.of, self.hosts, self.writes = of, hosts, writes
         self.parents: dict[str, str] = {}
         self.marked: set[str] = set()

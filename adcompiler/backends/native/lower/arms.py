@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import (
     EITHER, FLOAT, INT, NAUGHT, SHORT, SINGLE, Apply, Assign, Bind, Body, Expr, Extent, Make,
     Name, Number, Unary,
@@ -15,14 +16,11 @@ from adcompiler.backends.native.ops import lists
 from adcompiler.backends.native.ops.held import held
 from adcompiler.backends.native.ops.singles import dtype_of, is_naught, short_of
 from adcompiler.backends.native.values import (
-    UNSET, Buffer, Complex, Declined, Failure, Heap, Held, Kept, Keyed, Num, Record, Rows,
-    Several, Span, Tape, number_parts, zero,
+    UNSET, Buffer, Complex, Declined, Failure, Heap, Held, Kept, Keyed, Num, Record, Rows, Several,
+    Span, Tape, Value, number_parts, zero,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
-
-if TYPE_CHECKING:
-    from adcompiler.backends.native.lower.lowering import Lowering
 
 ZERO = Number(0)
 TAKEN = {(EITHER, SINGLE), (EITHER, NAUGHT), (EITHER, FLOAT), (NAUGHT, SINGLE)}
@@ -32,12 +30,12 @@ TAKEN = {(EITHER, SINGLE), (EITHER, NAUGHT), (EITHER, FLOAT), (NAUGHT, SINGLE)}
 class Merging:
     """Writes what arms of control flow hand on, in a function that ``low`` lowers."""
 
-    def __init__(self, low: Lowering) -> None:
+    def __init__(self, low: Context) -> None:
         self.low = low
         self.w: Writer = low.w
 
     def merged(
-        self, hint: str, type_: t.Type, left: tuple[Body, Any], right: tuple[Body, Any]
+        self, hint: str, type_: t.Type, left: tuple[Body, Value], right: tuple[Body, Value]
     ) -> Any:
         """Return one value for what two arms give."""
         (then, a), (orelse, b) = left, right
@@ -82,7 +80,7 @@ class Merging:
                 return self.merged_buffers(hint, left, right)
         raise Declined("the arms of a branch give what is of different kinds")
 
-    def parts(self, value: Any, count: int) -> list[Any]:
+    def parts(self, value: Value, count: int) -> list[Any]:
         """Return the items of a tuple, or as many placeholders."""
         if is_placeholder(value):
             return [value] * count
@@ -91,7 +89,7 @@ class Merging:
         return list(value.items)
 
     def merged_numbers(
-        self, hint: str, type_: t.Type, left: tuple[Body, Any], right: tuple[Body, Any]
+        self, hint: str, type_: t.Type, left: tuple[Body, Value], right: tuple[Body, Value]
     ) -> Num:
         """Return a number that both arms assign."""
         given = [value for _, value in (left, right)]
@@ -101,7 +99,7 @@ class Merging:
         numbers = []
         for body, value in (left, right):
             with self.w.inside(body):
-                numbers.append(self.as_number(value, dtype, isinstance(type_, t.Scalar)))
+                numbers.append(as_number(self.w, value, dtype, isinstance(type_, t.Scalar)))
                 self.w.write(Assign(name, numbers[-1].expr))
         bound = max(number.bound for number in numbers)
         if all(number.isset is None for number in numbers):
@@ -111,28 +109,8 @@ class Merging:
             body.rows.append(Assign(flag, is_set(number)))
         return Num(Name(name), dtype, bound, Name(flag))
 
-    def as_number(self, value: Any, dtype: str, is_number: bool = True) -> Num:
-        """Return a value as a number of a machine type; what is never read as zero.
-
-        None is never read of what ``is_number`` by its type. Else it is the user's, and Python
-        tells what comes of computing with it, as with a variable without a value.
-        """
-        if is_placeholder(value):
-            held = zero(dtype)
-            unset = value is UNSET or not is_number
-            return replace(held, isset=Number(False)) if unset else held
-        if not isinstance(value, Num):
-            raise Declined("a variable is a number at times, and something else at others")
-        if dtype in (FLOAT, EITHER) and value.dtype == INT:
-            return replace(self.w.as_float(value), isset=value.isset, dtype=dtype)
-        if value.dtype != dtype:
-            if (dtype, value.dtype) not in TAKEN and not (dtype == NAUGHT and is_naught(value)):
-                raise Declined("a variable is a number of different kinds")
-            return replace(value, dtype=dtype)
-        return value
-
     def merged_tapes(
-        self, hint: str, tape: Tape, left: tuple[Body, Any], right: tuple[Body, Any]
+        self, hint: str, tape: Tape, left: tuple[Body, Value], right: tuple[Body, Value]
     ) -> Kept:
         """Return a list that one arm collected, empty in the other."""
         start, length = self.w.fresh(f"{hint}_start"), self.w.fresh(f"{hint}_length")
@@ -147,7 +125,7 @@ class Merging:
                 self.w.write(Assign(length, kept.length))
         return Kept(tape, Name(start), Name(length))
 
-    def complex_parts(self, value: Any, type_: t.Type, body: Body) -> tuple[Any, Any]:
+    def complex_parts(self, value: Value, type_: t.Type, body: Body) -> tuple[Any, Any]:
         """Return the parts of a complex number, or of a float that stands for one of Python's.
 
         NumPy divides floats in other steps, and infinite ones have other products.
@@ -165,13 +143,13 @@ class Merging:
             return self.w.as_float(found[0]), found[1]
 
     def merged_held(
-        self, hint: str, heap: Heap, left: tuple[Body, Any], right: tuple[Body, Any]
+        self, hint: str, heap: Heap, left: tuple[Body, Value], right: tuple[Body, Value]
     ) -> Held:
         """Return the list that stands in others of two arms, or that of one as if it did."""
         arms = [(body, self.as_held(heap, value, body)) for body, value in (left, right)]
         return Held(heap, self.merged_numbers(hint, t.UNKNOWN, *arms))
 
-    def as_held(self, heap: Heap, value: Any, body: Body) -> Any:
+    def as_held(self, heap: Heap, value: Value, body: Body) -> Any:
         """Return the number of a list as one that stands in others."""
         if is_placeholder(value):
             return value
@@ -181,7 +159,7 @@ class Merging:
             return held(self.low, heap, value).at
 
     def merged_buffers(
-        self, hint: str, left: tuple[Body, Any], right: tuple[Body, Any]
+        self, hint: str, left: tuple[Body, Value], right: tuple[Body, Value]
     ) -> Buffer:
         """Return a name for the array that one of two arms gives."""
         given = [value for _, value in (left, right) if isinstance(value, Buffer)]
@@ -196,7 +174,7 @@ class Merging:
             body.rows.append(Assign(flag, buffer_is_set(value)))
         return replace(renamed(name, like), isset=Name(flag))
 
-    def as_buffer(self, value: Any, like: Buffer) -> Buffer:
+    def as_buffer(self, value: Value, like: Buffer) -> Buffer:
         """Return a value as an array like another one; what is never read as an empty one."""
         if is_placeholder(value):
             name = self.w.fresh("nothing")
@@ -208,7 +186,7 @@ class Merging:
         return mine
 
     def merged_keyed(
-        self, hint: str, like: Keyed, left: tuple[Body, Any], right: tuple[Body, Any]
+        self, hint: str, like: Keyed, left: tuple[Body, Value], right: tuple[Body, Value]
     ) -> Keyed:
         """Return the dict or the instance that one of two arms gives, part by part."""
         (then, a), (orelse, b) = left, right
@@ -221,7 +199,7 @@ class Merging:
             one.made for one in (a, b) if isinstance(one, Keyed)))
 
     def merged_ranges(
-        self, hint: str, like: Span, left: tuple[Body, Any], right: tuple[Body, Any]
+        self, hint: str, like: Span, left: tuple[Body, Value], right: tuple[Body, Value]
     ) -> Span:
         """Return the range that one of two arms gives; None is never read of what is one."""
         if not isinstance(like.step, int) or any(
@@ -237,7 +215,7 @@ class Merging:
         return Span(end("start"), end("stop"), like.step)
 
     def merged_records(
-        self, hint: str, like: Record, left: tuple[Body, Any], right: tuple[Body, Any]
+        self, hint: str, like: Record, left: tuple[Body, Value], right: tuple[Body, Value]
     ) -> Record:
         """Return the place of the record that one of two arms gives."""
         if any(isinstance(one, Record) and one.of != like.of for _, one in (left, right)):
@@ -253,11 +231,32 @@ class Merging:
         return Record(like.of, self.merged_numbers(hint, t.Scalar("int"), *places), tuple(arrays))
 
     def merged_failures(
-        self, hint: str, left: tuple[Body, Any], right: tuple[Body, Any]
+        self, hint: str, left: tuple[Body, Value], right: tuple[Body, Value]
     ) -> Failure:
         """Return the exception that one of two arms gives, if it does."""
         numbers = [(body, failure_number(value)) for body, value in (left, right)]
         return Failure(self.merged_numbers(hint, t.Scalar("int"), *numbers))
+
+
+def as_number(w: Writer, value: Value, dtype: str, is_number: bool = True) -> Num:
+    """Return a value as a number of a machine type; what is never read as zero.
+
+    None is never read of what ``is_number`` by its type. Else it is the user's, and Python
+    tells what comes of computing with it, as with a variable without a value.
+    """
+    if is_placeholder(value):
+        held = zero(dtype)
+        unset = value is UNSET or not is_number
+        return replace(held, isset=Number(False)) if unset else held
+    if not isinstance(value, Num):
+        raise Declined("a variable is a number at times, and something else at others")
+    if dtype in (FLOAT, EITHER) and value.dtype == INT:
+        return replace(w.as_float(value), isset=value.isset, dtype=dtype)
+    if value.dtype != dtype:
+        if (dtype, value.dtype) not in TAKEN and not (dtype == NAUGHT and is_naught(value)):
+            raise Declined("a variable is a number of different kinds")
+        return replace(value, dtype=dtype)
+    return value
 
 
 def is_set(number: Num) -> Expr:
@@ -265,7 +264,7 @@ def is_set(number: Num) -> Expr:
     return Number(True) if number.isset is None else number.isset
 
 
-def buffer_is_set(value: Any) -> Expr:
+def buffer_is_set(value: Value) -> Expr:
     """Return a test of whether an array was assigned to."""
     if not isinstance(value, Buffer):
         return Number(False)
@@ -298,7 +297,7 @@ def pairs_of(like: Keyed, a: Any, b: Any) -> Iterator[tuple[Any, Any, Any]]:
         yield (key, *(one.parts[key] if isinstance(one, Keyed) else one for one in (a, b)))
 
 
-def failure_number(value: Any) -> Num:
+def failure_number(value: Value) -> Num:
     """Return the number of the class of an exception; 0 if there is none."""
     if is_placeholder(value):
         return zero(INT)

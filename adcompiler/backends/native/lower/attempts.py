@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeGuard
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import (
     INT, Assign, Binary, Body, Break, Expr, For, Forever, Leave, Name, Number, Row, When,
 )
@@ -31,7 +32,7 @@ DIVISIONS = ("divide", "floor_divide", "remainder")
 class Attempts:
     """Writes the ``try`` of a function that ``low`` lowers; ``regions`` are its regions."""
 
-    def __init__(self, low: Any, regions: Any) -> None:
+    def __init__(self, low: Context, regions: Any) -> None:
         self.low = low
         self.regions = regions
 
@@ -126,7 +127,7 @@ class Attempts:
     def classes(self, exception: Atom) -> tuple[type[BaseException], ...]:
         """Return the classes that a handler catches."""
         found: list[type[BaseException]] = []
-        match self.low.makers.get(exception):
+        match self.low.makers.get(exception) if isinstance(exception, Var) else None:
             case (Let(rhs=Pack("tuple", items)), _):
                 for item in items:
                     found += self.classes(unstar(item))
@@ -170,7 +171,7 @@ def broken_off(
     return found
 
 
-def write_raise(low: Any, statement: Raise) -> None:
+def write_raise(low: Context, statement: Raise) -> None:
     """Write ``raise``: of a class that is known, or of what a handler caught.
 
     Each of the classes that this may be of is tested.
@@ -193,22 +194,22 @@ def only_raises(block: Block) -> bool:
     return False
 
 
-def raised_in(low: Any, block: Block) -> type[BaseException] | None:
+def raised_in(low: Context, block: Block) -> type[BaseException] | None:
     """Return the class of what a block raises that does nothing else; None if that is not known."""
     *before, last = block.statements or (None,)
     if not isinstance(last, Raise) or not all(
         isinstance(one, Let) and is_message(low, one) for one in before
     ):
         return None
-    match low.makers.get(last.exception):
+    raised = last.exception
+    match low.makers.get(raised) if isinstance(raised, Var) else None:
         case (Let(rhs=Call(Const(made))), _) if is_exception(made):
-            found: type[BaseException] = made
-            return found
-    made = last.exception.value if isinstance(last.exception, Const) else None
+            return made
+    made = raised.value if isinstance(raised, Const) else None
     return made if is_exception(made) else None
 
 
-def is_message(low: Any, statement: Let) -> bool:
+def is_message(low: Context, statement: Let) -> bool:
     """Say whether a statement makes a text of what is known, or an exception: it raises nothing."""
     match statement.rhs:
         case Format(parts):
@@ -222,12 +223,12 @@ def is_message(low: Any, statement: Let) -> bool:
     return False
 
 
-def is_class(value: Any) -> bool:
+def is_class(value: object) -> TypeGuard[type[BaseException]]:
     """Say whether a value is a class of exceptions that are caught without more ado."""
     return type(value) is type and issubclass(value, BaseException)
 
 
-def is_exception(value: Any) -> bool:
+def is_exception(value: object) -> TypeGuard[type[BaseException]]:
     """Say whether a value is a class of exceptions that are made without more ado."""
     return is_class(value) and not issubclass(value, (UnicodeError, ImportError)) and not any(
         isinstance(vars(base).get(name), (FunctionType, staticmethod))

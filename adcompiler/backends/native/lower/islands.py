@@ -10,32 +10,28 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from adcompiler.analyses.purity import Purity
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import (
     ARRAYS, BOOL, CARRIED, FLOAT, INT, SINGLE, Body, Element, Expr, Extent, For, Leave,
     LoopFunction, Number, Part, Unary, Use, rows_of,
 )
 from adcompiler.backends.native.ops.singles import dtype_of
 from adcompiler.backends.native.values import (
-    WIDE, Buffer, Carried, Declined, Fused, Known, Num, Several,
+    WIDE, Buffer, Carried, Declined, Fused, Known, Num, Several, Value,
 )
 from adcompiler.backends.python.module import emit_module
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Function, Origin, Pack, Param, Var, unstar,
-)
+from adcompiler.ir.nodes import Atom, Block, Call, Const, Function, Origin, Pack, Param, Var, unstar
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.products.product import Product
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
-
-if TYPE_CHECKING:
-    from adcompiler.backends.native.lower.lowering import Lowering
 
 NUMPY = {FLOAT: np.float64, INT: np.int64, BOOL: np.bool_, SINGLE: np.float32}
 PLAIN = (str, bool, int, float, type(None), type, np.dtype, slice)
@@ -60,7 +56,7 @@ class Island:
 class Islands:
     """Writes calls that are made in Python; ``base`` begins their names."""
 
-    def __init__(self, low: Lowering, base: str) -> None:
+    def __init__(self, low: Context, base: str) -> None:
         self.low, self.base = low, base
         self.made: list[Island] = []
         self.first: Declined | None = None
@@ -124,7 +120,7 @@ class Islands:
         return self.handed_over(s, atom, value, s.unit.type(atom), origin)
 
     def handed_over(
-        self, s: Builder, atom: Atom | None, value: Any, type_: t.Type, origin: Origin
+        self, s: Builder, atom: Atom | None, value: Value, type_: t.Type, origin: Origin
     ) -> Atom:
         """Return a value as Python has it, made of parameters of the call's function."""
         name = atom.name if isinstance(atom, Var) else "x"

@@ -15,6 +15,7 @@ from adcompiler.backends.native.loops import BOOL, SINGLE, Number, Unary
 from adcompiler.backends.native.lower.attempts import Attempts, raised_by, write_raise
 from adcompiler.backends.native.lower.islands import Islands
 from adcompiler.backends.native.lower.recursion import Recursion
+from adcompiler.backends.native.lower.regions import Regions
 from adcompiler.backends.native.lower.tapes import Tapes, constant
 from adcompiler.backends.native.lower.uses import (
     makers, read_whole, readers_of, tested, told_apart, used_once,
@@ -27,15 +28,13 @@ from adcompiler.backends.native.ops.held import read as read_held
 from adcompiler.backends.native.ops.held import shared
 from adcompiler.backends.native.ops.indexing import cut, of_list, one_index, read, viewed, write
 from adcompiler.backends.native.ops.list_functions import LISTS
-from adcompiler.backends.native.ops.makers import (
-    FUNCTIONS, array_of_items, copied, shape_of,
-)
+from adcompiler.backends.native.ops.makers import FUNCTIONS, array_of_items, copied, shape_of
 from adcompiler.backends.native.ops.scalars import NOTHING, TABLE
 from adcompiler.backends.native.ops.singles import check_precisions, computed_in, concerns, is_weak
 from adcompiler.backends.native.ops.structure import STRUCTURE, attribute, key_of, keyed, with_part
 from adcompiler.backends.native.values import (
     UNSET, Backwards, Buffer, Complex, Declined, Fused, Held, Inner, Kept, Keyed, Known, Num,
-    Record, Rows, Several, Span, literal,
+    Record, Rows, Several, Span, Value, literal,
 )
 from adcompiler.backends.native.writer import Writer, single
 from adcompiler.derive.pairs import CalleePart
@@ -130,7 +129,7 @@ class Lowering:
         """Return what an atom is, where it is computed with."""
         return self.ready(self.value(atom))
 
-    def ready(self, value: Any) -> Any:
+    def ready(self, value: Value) -> Any:
         """Return a value that is computed with; one that was not assigned to is left to Python."""
         if value is UNSET:
             raise Declined("a variable is read that was not assigned to")
@@ -183,13 +182,13 @@ class Lowering:
                     self.arrays.waiting += [found] if found.left else []
             case If():
                 self.note(statement.origin)
-                self.regions.branch(statement)
+                Regions(self).branch(statement)
             case Loop():
                 self.note(statement.origin)
-                self.regions.loop(statement)
+                Regions(self).loop(statement)
             case Try():
                 self.note(statement.origin)
-                Attempts(self, self.regions).attempt(statement)
+                Attempts(self, Regions(self)).attempt(statement)
             case Raise():
                 write_raise(self, statement)
             case Do(Call(Const(function), args), _) if function in (check_bound, evaluated):
@@ -225,12 +224,11 @@ class Lowering:
         self.given_back.append((target, final, value))
         self.values[target] = value
 
-    @property
-    def regions(self) -> Any:
-        """Writes branches and loops."""
-        from adcompiler.backends.native.lower.regions import Regions
-
-        return Regions(self)
+    def apart(self, function: Function) -> Lowering:
+        """Return what lowers a function that this one calls, and that calls itself."""
+        inner = Lowering(self.unit, [function, *self.functions.values()])
+        inner.recursion, inner.arrays.of_each = self.recursion, self.arrays.of_each
+        return inner
 
     def note(self, origin: Origin) -> None:
         """Write the line that what follows is for."""
@@ -238,7 +236,7 @@ class Lowering:
         text = f"reverse of {place}" if origin.reverse else f"{place}  {origin.text.strip()}"
         self.w.note(text)
 
-    def kept(self, target: Var, value: Any) -> Any:
+    def kept(self, target: Var, value: Value) -> Any:
         """Return the value of a variable: with a name of its own if it is read more than once."""
         if isinstance(value, Num) and target not in self.used_once:
             hint = self.unit.naming.names.get(target, target.name)
@@ -334,7 +332,8 @@ class Lowering:
 
     def numbers_in(self, atom: Atom) -> Several | None:
         """Return the numbers in a list that is an item of one, in lists of lists too; or None."""
-        return lists.numbers_of(self, self.values.get(atom) if isinstance(atom, Var) else None)
+        found = self.values.get(atom) if isinstance(atom, Var) else None
+        return None if found is None else lists.numbers_of(self, found)
 
     def call(self, target: Var, func: Atom, args: Any, kwargs: dict[Any, Atom]) -> Any:
         """Return the value of a call."""
@@ -467,7 +466,7 @@ class Lowering:
         self.stored(part, self.value(steps[-1].args[0]), self.operand(value), rhs.adds, value)
         return obj
 
-    def stored(self, obj: Any, index: Any, value: Any, adds: bool, atom: Atom) -> Any:
+    def stored(self, obj: Any, index: Any, value: Value, adds: bool, atom: Atom) -> Any:
         """Write the value of an atom into an element or a part; the array is the same."""
         if isinstance(obj, (Rows, Kept)):
             self.arrays.settle()
@@ -487,7 +486,6 @@ class Lowering:
             value = single(self.w, value)
         write(self, obj, index, value, adds, self.is_temporary(atom))
         return obj
-
 
 
 def is_integer(type_: t.Type) -> bool:

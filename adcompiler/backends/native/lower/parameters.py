@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.emit.printer import DTYPES
 from adcompiler.backends.native.loops import (
     ARRAYS, FLOAT, INT, KINDS, SINGLE, Binary, Extent, Leave, Name, Number, Parameter,
 )
-from adcompiler.backends.native.lower.lowering import Lowering
 from adcompiler.backends.native.lower.tapes import constant
 from adcompiler.backends.native.ops.held import given as held_given
 from adcompiler.backends.native.ops.lists import item_form, slots
@@ -30,7 +30,7 @@ def limits(parameters: Sequence[Parameter]) -> list[Leave]:
     ]
 
 
-def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list[Parameter]:
+def parameters_of(low: Context, var: Var, position: int, type_: t.Type) -> list[Parameter]:
     """Return the parameters that one of the user's is taken apart into, known to ``low``."""
     found: list[Parameter] = []
 

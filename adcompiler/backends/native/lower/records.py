@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, SINGLE, Binary, Body, Choose, Element, Expr, Extent, Leave, Make, Name,
     Number, Store, View, When,
@@ -21,7 +22,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.lower.tapes import parts_of
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Backwards, Buffer, Cut, Declined, Flattened, Fused, Inner, Kept, Known, Num,
-    Record, Rows, Several, Slot, Span, Tape,
+    Record, Rows, Several, Slot, Span, Tape, Value,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.support.structs import dataclass
@@ -103,7 +104,7 @@ class Layout:
         self.ints += 1
         return Place(self.ints - 1, dtype, bound, flag)
 
-    def placed(self, value: Any) -> Any:
+    def placed(self, value: Value) -> Any:
         """Return where the parts of a value go; what is known for all calls goes nowhere."""
         match value:
             case Num(Number(), isset=None) | Known() | None | int() | Number():
@@ -131,7 +132,7 @@ class Layout:
                        "numbers, arrays nor lists of such")
 
 
-def layout_of(value: Any, given: Sequence[str]) -> Layout:
+def layout_of(value: Value, given: Sequence[str]) -> Layout:
     """Return how records of values like this one lie; the first integer tells of the floats.
 
     ``given`` are the names of arguments that whoever calls has at hand when they are read.
@@ -172,7 +173,7 @@ def template(layout: Any) -> Any:
 class Records:
     """Writes and reads records in the buffers of the function that ``low`` lowers."""
 
-    low: Any
+    low: Context
     buffers: Buffers
     given: tuple[Buffer, ...] = ()
     tapes: dict[PlacedList, Tape] = field(default_factory=dict)
@@ -201,7 +202,7 @@ class Records:
         w.write(Store(state, (FLOATS_TOP,), floats_end))
         return ints_at, floats_at
 
-    def put(self, places: Any, value: Any, ints: Expr, floats: Expr) -> None:
+    def put(self, places: Any, value: Value, ints: Expr, floats: Expr) -> None:
         """Store the parts of a value."""
         match places, value:
             case Place(), Num(expr, isset=isset):
@@ -268,9 +269,7 @@ class Records:
             found = self.low.tapes.item(layout, where, "item")
             self.put(item.value, found, *self.item_at(item, ints_at, floats_at, at))
 
-    def item_at(
-        self, item: Layout, ints: Expr, floats: Expr, at: Expr
-    ) -> tuple[Expr, Expr]:
+    def item_at(self, item: Layout, ints: Expr, floats: Expr, at: Expr) -> tuple[Expr, Expr]:
         """Return where the numbers of an item of a list stand."""
         w = self.low.w
         return (w.named("ints_at", Binary("+", ints, times(at, item.ints))),

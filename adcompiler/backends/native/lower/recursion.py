@@ -12,30 +12,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import (
     FLOAT, INT, KINDS, Assign, Binary, Body, Break, Element, Expr, Extent, Forever, Leave,
     LoopFunction, Make, Name, Number, Output, Parameter, Part, Reserve, Row, Store, Unary, Use,
     rows_of,
 )
+from adcompiler.backends.native.lower.arms import as_number
 from adcompiler.backends.native.lower.records import (
     FLOATS_TOP, INTS_TOP, SHORT, STATES, Buffers, Layout, Records, layout_of,
 )
 from adcompiler.backends.native.passes.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.passes.table import RECURSIVE, improved
 from adcompiler.backends.native.reading import bound_by
-from adcompiler.backends.native.values import (
-    EXACT, Buffer, Declined, Num, Record, Several,
-)
+from adcompiler.backends.native.values import EXACT, Buffer, Declined, Num, Record, Several, Value
 from adcompiler.derive.pairs import CalleePart
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Function, Let, Pack, Var, unstar
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
-
-if TYPE_CHECKING:
-    from adcompiler.backends.native.lower.lowering import Lowering
 
 ZERO, ONE = Number(0), Number(1)
 KEEPING = {"augmented": "augmented", "pullback": "augmented"}
@@ -87,7 +84,7 @@ class Recursion:
         self.base = base
         self.called: dict[str, Called] = {}
         self.made: list[LoopFunction] = []
-        self.frames: dict[Lowering, Frame] = {}
+        self.frames: dict[Context, Frame] = {}
         self.stack: list[Called] = []
         self.given: list[Parameter] = []
         self.declined: Declined | None = None
@@ -95,7 +92,7 @@ class Recursion:
     # -- calls ---------------------------------------------------------------------------------
 
     def call(
-        self, low: Lowering, part: CalleePart | Callee, function: Function, given: Sequence[Any]
+        self, low: Context, part: CalleePart | Callee, function: Function, given: Sequence[Any]
     ) -> Any:
         """Write the call of a function that calls itself, and return what it gives."""
         called = self.function(low, part, function)
@@ -122,7 +119,7 @@ class Recursion:
         w.write(Leave(Unary("not", Element(answer, (ZERO,)))))
         return results(low, called, answer, [low.ready(given[at]) for at in called.lifted])
 
-    def with_room(self, low: Lowering, use: Use, of: Buffers) -> None:
+    def with_room(self, low: Context, use: Use, of: Buffers) -> None:
         """Write the outermost call of one that keeps records: again where there is no room."""
         w = low.w
         ints = w.assign("ints_mark", Element(of.state, (INTS_TOP,)))
@@ -134,13 +131,13 @@ class Recursion:
             again.append(Reserve(buffer, Binary("*", Extent(buffer, 0), MORE)))
         w.write(Forever(Body(again)))
 
-    def buffers(self, low: Lowering) -> Buffers:
+    def buffers(self, low: Context) -> Buffers:
         """Return names for the buffers of records."""
         if not self.frames[low].outermost:
             raise Declined("a function that calls itself calls the derivative of another one")
         return Buffers(*map(low.w.fresh, ("records", "record_floats", "record_ints")))
 
-    def frame(self, low: Lowering) -> Frame:
+    def frame(self, low: Context) -> Frame:
         """Return what is handed on to what a function calls."""
         if low not in self.frames:
             w = low.w
@@ -154,7 +151,7 @@ class Recursion:
 
     # -- functions -----------------------------------------------------------------------------
 
-    def function(self, low: Lowering, part: CalleePart | Callee, function: Function) -> Called:
+    def function(self, low: Context, part: CalleePart | Callee, function: Function) -> Called:
         """Return a function that calls itself; its loops are written when it is first called."""
         if self.declined is not None:
             raise self.declined
@@ -168,7 +165,7 @@ class Recursion:
             self.declined = declined
             raise
 
-    def written(self, low: Lowering, part: CalleePart | Callee, function: Function) -> Called:
+    def written(self, low: Context, part: CalleePart | Callee, function: Function) -> Called:
         """Write the loops of a function: again if it keeps arguments as they are, now known."""
         known, count = dict(self.called), len(self.made)
         called = self.begun(low, part, function, ())
@@ -179,11 +176,10 @@ class Recursion:
         return called
 
     def begun(
-        self, low: Lowering, part: CalleePart | Callee, function: Function, lifted: tuple[int, ...]
+        self, low: Context, part: CalleePart | Callee, function: Function, lifted: tuple[int, ...]
     ) -> Called:
         """Write the loops of a function that keeps these of its arguments as they are."""
-        inner = type(low)(low.unit, [function, *low.functions.values()])
-        inner.recursion, inner.arrays.of_each = self, low.arrays.of_each
+        inner = low.apart(function)
         role = part.role if isinstance(part, CalleePart) else ""
         if role not in ("", "pushforward", *KEEPING):
             raise Declined(f"`{function.name}` calls itself")
@@ -209,7 +205,7 @@ class Recursion:
         self.made.append(called.loops)
         return called
 
-    def loops(self, inner: Lowering, function: Function, called: Called, role: str) -> LoopFunction:
+    def loops(self, inner: Context, function: Function, called: Called, role: str) -> LoopFunction:
         """Return the loops of a function that calls itself."""
         w = inner.w
         parameters: list[Parameter] = []
@@ -239,16 +235,14 @@ class Recursion:
         outputs = Outputs(inner, [p.name for p in parameters if p.ndim is not None])
         for form, value in zip(called.gives, found, strict=True):
             outputs.add(form, value)
-        if inner.told_apart or inner.islands is not None:
+        if inner.told_apart:
             raise Declined(f"`{function.name}` writes into arguments that may share storage")
         opening, filled = with_room(inner.tapes.opening, w.body)
         w.body.rows[:] = with_rooms_ahead(Body(opening + filled)).rows
         return improved(w, LoopFunction(
             called.name, tuple(parameters), w.body, tuple(outputs.found), None), RECURSIVE)
 
-    def head(
-        self, inner: Lowering, called: Called, parameters: list[Parameter]
-    ) -> Buffers | None:
+    def head(self, inner: Context, called: Called, parameters: list[Parameter]) -> Buffers | None:
         """Write the tests of how deep calls are; return the buffers of records, if there are any.
 
         What all these functions are given beside what they take is added to the parameters.
@@ -278,7 +272,7 @@ class Recursion:
 
     # -- the whole text ------------------------------------------------------------------------
 
-    def finished(self, low: Lowering) -> tuple[LoopFunction, ...]:
+    def finished(self, low: Context) -> tuple[LoopFunction, ...]:
         """Write what stands at the beginning of the loops that call; return what they call."""
         if self.declined is not None:
             raise self.declined
@@ -302,12 +296,12 @@ class Recursion:
 class Outputs:
     """What a function that calls itself returns: numbers, and arrays that only it has."""
 
-    def __init__(self, inner: Lowering, given: Sequence[str]) -> None:
+    def __init__(self, inner: Context, given: Sequence[str]) -> None:
         self.inner = inner
         self.found: list[Output] = []
         self.given = set(given)
 
-    def add(self, form: Any, value: Any) -> None:
+    def add(self, form: Any, value: Value) -> None:
         """Add what is returned for a value."""
         for part, one in zip(leaves(form), handed(self.inner, form, value), strict=True):
             if isinstance(part, Buffer):
@@ -342,12 +336,12 @@ def reached(one: Called) -> set[Called]:
 # -- forms: values that stand for what functions take and give -------------------------------------
 
 
-def forms_of(low: Lowering, yields: Sequence[Atom]) -> list[Any]:
+def forms_of(low: Context, yields: Sequence[Atom]) -> list[Any]:
     """Return the forms of what a function gives."""
     return [form_of(low, atom) for atom in yields]
 
 
-def form_of(low: Lowering, atom: Atom) -> Any:
+def form_of(low: Context, atom: Atom) -> Any:
     """Return the form of a value; None where that is not known."""
     match low.makers.get(atom) if isinstance(atom, Var) else None:
         case (Let(rhs=Pack("tuple", items)), _):
@@ -384,7 +378,7 @@ def leaves(form: Any) -> list[Num | Buffer]:
     raise Declined(UNKNOWN)
 
 
-def handed(low: Lowering, form: Any, value: Any) -> list[Any]:
+def handed(low: Context, form: Any, value: Value) -> list[Any]:
     """Return what is handed over of a value: expressions, and names of arrays."""
     value = low.ready(low.arrays.settled(value))
     match form, value:
@@ -395,7 +389,7 @@ def handed(low: Lowering, form: Any, value: Any) -> list[Any]:
             pairs = zip((at, *forms), (here, *arrays), strict=True)
             return [one for pair in pairs for one in handed(low, *pair)]
         case Num(_, dtype), Num():
-            number = low.w.narrowed(low.regions.as_number(value, dtype), EXACT)
+            number = low.w.narrowed(as_number(low.w, value, dtype), EXACT)
             return [number.expr]
         case Buffer(_, dtype, shape), Buffer() if (value.dtype, value.ndim) == (dtype, len(shape)):
             return [value.name]
@@ -424,7 +418,7 @@ def taken(w: Any, form: Any, hint: str, parameters: list[Parameter]) -> Any:
                    "number or an array")
 
 
-def results(low: Lowering, called: Called, answer: str, lifted: Sequence[Any]) -> Any:
+def results(low: Context, called: Called, answer: str, lifted: Sequence[Any]) -> Any:
     """Return what a call gives, read from its answer; a record goes with arrays of arguments."""
     w, position = low.w, 0
 
@@ -449,7 +443,7 @@ def results(low: Lowering, called: Called, answer: str, lifted: Sequence[Any]) -
 
 
 
-def holds(value: Any, name: str) -> bool:
+def holds(value: Value, name: str) -> bool:
     """Say whether an array is in what is kept, under this name."""
     match value:
         case Several(parts) | Record(arrays=parts):

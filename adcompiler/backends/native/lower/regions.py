@@ -11,7 +11,7 @@ from adcompiler.backends.native.loops import (
     Leave, Name, Number, Unary, When,
 )
 from adcompiler.backends.native.lower.arms import (
-    Merging, buffer_is_set, failure_number, is_set, pairs_of, renamed,
+    Merging, as_number, buffer_is_set, failure_number, is_set, pairs_of, renamed,
 )
 from adcompiler.backends.native.lower.attempts import raised_in
 from adcompiler.backends.native.lower.sources import Source
@@ -21,7 +21,7 @@ from adcompiler.backends.native.ops.scalars import truth
 from adcompiler.backends.native.ops.singles import dtype_of, is_naught, short_of
 from adcompiler.backends.native.values import (
     EXACT, Again, Backwards, Buffer, Complex, Cut, Declined, Failure, Fused, Held, Kept, Keyed,
-    Known, Num, Rows, Several, Span, Tape,
+    Known, Num, Rows, Several, Span, Tape, Value,
 )
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Call, Const, If, Let, Loop, Update, Var, unstar
@@ -67,7 +67,7 @@ class Regions(Merging):
             hint = low.unit.naming.names.get(var, var.name)
             low.values[var] = self.merged(hint, low.unit.type(var), (then, a), (orelse, b))
 
-    def as_tests(self, body: Body, value: Any) -> Any:
+    def as_tests(self, body: Body, value: Value) -> Any:
         """Return a value of an arm as whether it is true: nobody reads what it is."""
         if not isinstance(value, Num) or value.isset is not None:
             return value
@@ -149,7 +149,7 @@ class Regions(Merging):
             self.may_lead(self.low.values.get(atom), roots) for atom in read
             if isinstance(atom, Var) and atom not in node.params)
 
-    def may_lead(self, value: Any, roots: set[str]) -> bool:
+    def may_lead(self, value: Value | None, roots: set[str]) -> bool:
         """Say whether a value may stand for an array in the storage of one of these."""
         match value:
             case Several(items):
@@ -205,7 +205,7 @@ class Regions(Merging):
             dtype = short_of(type_, init) or dtype_of(type_)
             if dtype is None:
                 raise Declined(f"a {type_.kind} is carried round a loop")
-            number = w.narrowed(self.as_number(init, dtype), EXACT)
+            number = w.narrowed(as_number(w, init, dtype), EXACT)
             name = w.fresh(hint)
             w.write(Assign(name, number.expr))
             isset = number.isset
@@ -319,7 +319,7 @@ class Regions(Merging):
                     isinstance(new, Num) and new.dtype in SHORT
                 ):
                     raise Again(self.low.begun[name])
-                number = self.w.narrowed(self.as_number(new, dtype), EXACT)
+                number = self.w.narrowed(as_number(self.w, new, dtype), EXACT)
                 if isinstance(isset, Name):
                     pairs.append((isset.name, is_set(number)))
                 elif number.isset is not None:
@@ -408,7 +408,7 @@ class Regions(Merging):
         ])
 
 
-def buffers_in(value: Any) -> list[str]:
+def buffers_in(value: Value) -> list[str]:
     """Return the names of arrays in a value."""
     if isinstance(value, (Several, Keyed)):
         parts = value.items if isinstance(value, Several) else value.parts.values()

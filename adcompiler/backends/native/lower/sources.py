@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import INT, Binary, Body, Choose, Expr, Name, Number
 from adcompiler.backends.native.ops.held import shared
 from adcompiler.backends.native.ops.indexing import read
 from adcompiler.backends.native.values import (
-    LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Kept, Num, Rows, Several,
-    Span, Together,
+    LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Kept, Num, Rows, Several, Span,
+    Together, Value,
 )
 from adcompiler.backends.native.writer import Writer
-
-if TYPE_CHECKING:
-    from adcompiler.backends.native.lower.lowering import Lowering
 
 ZERO, ONE = Number(0), Number(1)
 
@@ -24,7 +22,7 @@ class Source:
     """Over what a ``for`` runs: positions from ``start`` to ``stop``, and items at each."""
 
     def __init__(
-        self, low: Lowering, given: Sequence[Backwards | Kept | Rows | Span], down: bool,
+        self, low: Context, given: Sequence[Value], down: bool,
         hints: list[str]
     ) -> None:
         self.low, self.down = low, down

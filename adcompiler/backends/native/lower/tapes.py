@@ -14,8 +14,7 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.values import (
     LENGTH, UNSET, WIDE, Backwards, Buffer, Carried, Complex, Cut, Declined, Flattened, Heap, Held,
-    Inner,
-    Kept, Keyed, Known, Num, Record, Rows, Several, Slot, Span, Tape, literal,
+    Inner, Kept, Keyed, Known, Layout, Num, Record, Rows, Several, Slot, Span, Tape, Value, literal,
 )
 from adcompiler.backends.native.writer import Writer
 
@@ -44,7 +43,7 @@ class Tapes:
         self.all.append(tape)
         return tape
 
-    def layout(self, tape: Tape, hint: str, value: Any) -> Any:
+    def layout(self, tape: Tape, hint: str, value: Value) -> Any:
         """Return where the parts of a value go; what is known for all iterations goes nowhere."""
         match value:
             case Num(Number()):
@@ -90,7 +89,7 @@ class Tapes:
             case Carried():
                 return replace(self.layout(tape, hint, as_buffer(value)), carried=True)
             case Flattened(of, _, shape, None, False):
-                return self.layout(tape, hint, Buffer("", of.slots[0].dtype, shape))  # type: ignore[arg-type]
+                return self.layout(tape, hint, Buffer("", of.slots[0].dtype, shape))
             case Buffer(_, dtype, shape, isset):
                 data = Tape(self.w.fresh(f"{hint}_elements_top"))
                 self.opening.rows.append(Assign(data.top, ZERO))
@@ -120,7 +119,7 @@ class Tapes:
         self.put(tape, tape.layout, value)
         self.w.write(Assign(tape.top, Binary("+", Name(tape.top), ONE)))
 
-    def put(self, tape: Tape, layout: Any, value: Any) -> None:
+    def put(self, tape: Tape, layout: Any, value: Value) -> None:
         """Store the parts of a value at the top."""
         match layout, value:
             case Slot(buffer), Num(expr):
@@ -231,10 +230,12 @@ class Tapes:
         return layout
 
 
-def parts_of(value: Span | Cut | Backwards) -> tuple[Any, ...]:
+def parts_of(value: Value) -> tuple[Any, ...]:
     """Return what a range, a slice or something reversed consists of: a step as a number too."""
     if isinstance(value, Backwards):
         return (value.of,)
+    if not isinstance(value, (Span, Cut)):
+        raise Declined("what is no range or slice is kept as one")
     first, last = (value.start, value.stop) if isinstance(value, Span) else (
         value.lower, value.upper)
     step = value.step
@@ -250,7 +251,7 @@ def as_buffer(value: Buffer | Carried) -> Buffer:
         Extent(value.name, axis) for axis in range(value.ndim)))
 
 
-def tapes_in(value: Any) -> set[Tape]:
+def tapes_in(value: Value | Layout | None) -> set[Tape]:
     """Return the tapes that a value is kept on, those of lists in lists too."""
     match value:
         case Kept(tape, _, _) | Inner(tape, _, _):
@@ -266,16 +267,16 @@ def tapes_in(value: Any) -> set[Tape]:
     return set()
 
 
-def is_placeholder(value: Any) -> bool:
+def is_placeholder(value: Value) -> bool:
     """Say whether a value stands for nothing: None, or a variable not assigned to."""
     return isinstance(value, Known) and (value is UNSET or value.value is None)
 
 
-def constant(value: Any) -> Any:
+def constant(value: object) -> Any:
     """Return a Python value as a value of the loop IR: a literal, a tuple of such, or known."""
     if isinstance(value, tuple) and type(value) is tuple:
         return Several(tuple(map(constant, value)))
-    if type(value) in (complex, np.complex128):
+    if isinstance(value, complex) and type(value) in (complex, np.complex128):
         return Complex(literal(float(value.real)), literal(float(value.imag)))
     found = literal(value)
     return Known(value) if found is None else found

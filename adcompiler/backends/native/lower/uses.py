@@ -8,9 +8,7 @@ from typing import Any
 from adcompiler.backends.native.ops.functions import key_in
 from adcompiler.backends.native.ops.scalars import TABLE
 from adcompiler.backends.native.values import Declined
-from adcompiler.ir.nodes import (
-    Block, Call, Const, If, Let, Region, Statement, Update, Var, unstar,
-)
+from adcompiler.ir.nodes import Block, Call, Const, If, Let, Region, Statement, Update, Var, unstar
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
 
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import (
     FLOAT, INT, Assign, Binary, Element, Expr, Make, Name, Number, Store, View,
 )
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Declined, Flattened, Kept, Rows, Slot, Tape,
+    LENGTH, WIDE, Buffer, Declined, Flattened, Kept, Rows, Slot, Tape, Value,
 )
 from adcompiler.support.structs import dataclass
-
-if TYPE_CHECKING:
-    from adcompiler.backends.native.lower.lowering import Lowering
 
 ZERO = Number(0)
 MOST = 1 << 27
@@ -42,7 +40,7 @@ def array_form(layout: Flattened | Buffer) -> ArrayForm:
     return ArrayForm(layout.data.slots[0].dtype, len(layout.shape))
 
 
-def made(low: Any, form: ArrayForm, size: Expr) -> Flattened:
+def made(low: Context, form: ArrayForm, size: Expr) -> Flattened:
     """Return the layout of a new list of so many items, which are not set."""
     w, hint = low.w, low.arrays.hint
     data = Tape(w.fresh(f"{hint}_elements_top"))
@@ -57,7 +55,7 @@ def made(low: Any, form: ArrayForm, size: Expr) -> Flattened:
     return Flattened(data, slot("start"), tuple(slot("length") for _ in range(form.ndim)))
 
 
-def put_array(low: Lowering, layout: Flattened, place: Expr, value: Any, adds: bool) -> None:
+def put_array(low: Context, layout: Flattened, place: Expr, value: Value, adds: bool) -> None:
     """Store an array as an item of a list, or the sum of it and the item there."""
     if not isinstance(value, Buffer) or value.isset is not None or (
         array_form(value) != array_form(layout)
@@ -77,7 +75,7 @@ def put_array(low: Lowering, layout: Flattened, place: Expr, value: Any, adds: b
 
 
 def put_elements(
-    low: Lowering, layout: Flattened, place: Expr, shape: tuple[Expr, ...],
+    low: Context, layout: Flattened, place: Expr, shape: tuple[Expr, ...],
     element: Callable[[tuple[Expr, ...]], Expr],
 ) -> None:
     """Store an array of a shape as an item, given the element at each position."""
@@ -97,7 +95,7 @@ def put_elements(
     w.write(Assign(data.top, end))
 
 
-def of_zeros(low: Lowering, layout: Flattened, of: Kept | Rows, item_at: Callable[..., Any],
+def of_zeros(low: Context, layout: Flattened, of: Kept | Rows, item_at: Callable[..., Any],
              length: Expr) -> None:
     """Store arrays of zeros, of the shapes of the items of another list."""
     with low.w.over((length,)) as (at,):
@@ -108,7 +106,7 @@ def of_zeros(low: Lowering, layout: Flattened, of: Kept | Rows, item_at: Callabl
 
 
 def as_one(
-    low: Lowering, of: Rows, form: ArrayForm, item_at: Callable[..., Any], length: Expr
+    low: Context, of: Kept | Rows, form: ArrayForm, item_at: Callable[..., Any], length: Expr
 ) -> Buffer:
     """Return an array of the arrays in a list, which are of one shape."""
     w = low.w
@@ -124,7 +122,8 @@ def as_one(
 
 
 def end_to_end(
-    low: Lowering, of: Rows, form: ArrayForm, item_at: Callable[..., Any], length: Expr, axis: int
+    low: Context, of: Kept | Rows, form: ArrayForm, item_at: Callable[..., Any], length: Expr,
+    axis: int
 ) -> Buffer:
     """Return the arrays in a list joined along an axis."""
     w = low.w

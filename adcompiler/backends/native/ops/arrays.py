@@ -13,7 +13,7 @@ from adcompiler.backends.native.ops.fusing import Fusing
 from adcompiler.backends.native.ops.scalars import OF_EACH, TABLE
 from adcompiler.backends.native.ops.singles import computed_in, concerns
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Cut, Declined, Fused, Known, Num, Several,
+    LENGTH, WIDE, Buffer, Cut, Declined, Fused, Key, Known, Num, Several,
 )
 from adcompiler.ir import types as t
 
@@ -122,7 +122,7 @@ class Arrays(Fusing):
     # -- element by element --------------------------------------------------------------------
 
     def elementwise(
-        self, function: Callable[..., Any], args: list[Buffer | Fused | Num], type_: t.Type,
+        self, function: Key, args: Sequence[Buffer | Fused | Num], type_: t.Type,
         types: Sequence[t.Type]
     ) -> Fused:
         """Return what a function of ``TABLE`` makes of arrays, element by element.
@@ -132,7 +132,7 @@ class Arrays(Fusing):
         buffers = [arg for arg in args if isinstance(arg, (Buffer, Fused))]
         if not isinstance(type_, t.Array) or type_.ndim != max(b.ndim for b in buffers):
             raise Declined("an operation whose result is not known to be an array")
-        if function in (min, max, float, int, bool):
+        if function in (min, max, float, int, bool) and not isinstance(function, str):
             raise Declined(f"`{function.__name__}` of an array")
         function, args = simpler(function, args)
         if concerns(args) or type_.dtype == SINGLE:
@@ -277,7 +277,9 @@ def floating(of: Buffer) -> str:
     return SINGLE if of.dtype == SINGLE else FLOAT
 
 
-def simpler(function: Any, args: list[Any]) -> tuple[Any, list[Any]]:
+def simpler(
+    function: Key, args: Sequence[Buffer | Fused | Num]
+) -> tuple[Any, Sequence[Buffer | Fused | Num]]:
     """Return what is computed for a power of an array: a root, a quotient, a cube."""
     if function == "power" and len(args) == 2 and isinstance(args[1], Num):
         exponent = args[1].expr

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, Apply, Assign, Binary, Body, Choose, Expr, Name, Number, Unary, When,
 )
 from adcompiler.backends.native.ops.functions import key_in
-from adcompiler.backends.native.values import Complex, Declined, Num, number_parts
+from adcompiler.backends.native.values import Complex, Declined, Num, number_parts, Value
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
 from adcompiler.runtime.adjoints.elementwise import phase
@@ -29,7 +30,7 @@ LARGEST_POWER = 16
 """The largest exponent of which the products are written out."""
 
 
-def pair(w: Writer, value: Any) -> Pair:
+def pair(w: Writer, value: Value) -> Pair:
     """Return the parts of a number, which are named: a float is one without an imaginary part."""
     found = number_parts(value)
     if found is None:
@@ -203,7 +204,7 @@ COMPLEX = dict.fromkeys((
 
 
 def of_complex(
-    low: Any, function: Any, types: Sequence[t.Type], given: Sequence[Any], kwargs: Any
+    low: Context, function: Any, types: Sequence[t.Type], given: Sequence[Any], kwargs: Any
 ) -> Complex | Num:
     """Return the value of a call that takes or gives complex numbers; ``types`` are the operands'.
     """

@@ -9,7 +9,7 @@ from typing import Any
 from adcompiler.backends.native.loops import (
     ARRAYS, FLOAT, INT, SINGLE, Element, Expr, Make, Number, children,
 )
-from adcompiler.backends.native.values import Buffer, Declined, Fused, Num
+from adcompiler.backends.native.values import Buffer, Declined, Fused, Num, Value
 from adcompiler.backends.native.writer import Writer, as_double, single
 
 ZERO, ONE = Number(0), Number(1)
@@ -87,15 +87,13 @@ class Fusing:
         return Fused(
             dtype, shape, write, tuple(operands), frozenset(leaves), self.hint, self.count)
 
-    def moved(
-        self, of: Buffer, at: Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
-    ) -> Fused:
+    def moved(self, of: Buffer, at: Callable[[tuple[Expr, ...]], tuple[Expr, ...]]) -> Fused:
         """Return the elements of an array at other positions, to be read where they are wanted."""
         self.count += 1
         return Fused(of.dtype, of.shape, lambda item: item, (of,), frozenset({of.name}), self.hint,
                      self.count, at=at)
 
-    def settled(self, value: Any) -> Any:
+    def settled(self, value: Value) -> Any:
         """Return an array that was to be computed where it is read, computed here."""
         if not isinstance(value, Fused):
             return value

@@ -1,4 +1,6 @@
-"""Lists that stand in lists: known by numbers, so that several places may hold the same one.
+"""Items of lists, and lists that stand in lists.
+
+The latter are known by numbers, so that several places may hold the same one.
 
 An element of such a list is written where it is, as all who hold the list see. What makes a new
 list of one in Python (a cotangent that something is added to) does so here where more than one
@@ -11,23 +13,100 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import (
-    BOOL, INT, Assign, Binary, Body, Element, Expr, Extent, Make, Name, Number, Store, When,
+    BOOL, FLOAT, INT, Assign, Binary, Body, Element, Expr, Extent, Make, Name, Number, Store, When,
 )
-from adcompiler.backends.native.ops.array_items import MOST
+from adcompiler.backends.native.ops.array_items import (
+    MOST, ArrayForm, made as made_arrays, put_array,
+)
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Declined, Heap, Held, HeldForm, Kept, Num, Rows, Several, Slot, Tape,
-    zero,
+    LENGTH, WIDE, Buffer, Declined, Flattened, Heap, Held, HeldForm, Kept, Known, Num, Rows,
+    Several, Slot, Tape, Value, list_of, zero,
 )
 
 ZERO, ONE = Number(0), Number(1)
 
 
-def heap_of(low: Any, form: Any) -> Heap:
+# -- items of lists --------------------------------------------------------------------------------
+
+
+def new(low: Context, form: Any, size: Expr, zeros: bool = False) -> Rows:
+    """Return a new list of so many items, which are not set, or zero."""
+
+    def made(form: Any) -> Any:
+        if isinstance(form, tuple):
+            return Several(tuple(map(made, form)))
+        if isinstance(form, ArrayForm):
+            if zeros and size != ZERO:
+                raise Declined("a list of arrays of zeros")
+            return made_arrays(low, form, size)
+        if isinstance(form, HeldForm):
+            return Held(heap_of(low, form.item), made(INT))
+        slot = Slot(low.w.fresh(low.arrays.hint), form, WIDE)
+        low.w.write(Make(slot.buffer, (size,), form, zero(form).expr if zeros else None))
+        return slot
+
+    if form is None and size != ZERO:
+        raise Declined("a list of which the items are not known")
+    return Rows(None if form is None else made(form), size)
+
+
+def put(low: Context, layout: Any, place: Expr, value: Value, adds: bool = False) -> None:
+    """Store an item of a list, or add to it."""
+    match layout:
+        case Slot(buffer, dtype) if isinstance(value, Num):
+            if dtype == FLOAT and value.dtype != BOOL:
+                value = low.w.as_float(value)
+            if value.dtype != dtype or (adds and dtype != FLOAT):
+                raise Declined(f"a {value.dtype} is put into a list of {dtype}")
+            low.w.write(Store(buffer, (place,), value.expr, adds))
+        case Several(parts) if isinstance(value, Several) and len(parts) == len(value.items):
+            for part, item in zip(parts, value.items, strict=True):
+                put(low, part, place, item, adds)
+        case Held() if isinstance(value, (Held, Kept, Rows)):
+            (add_to_held if adds else put_held)(low, layout, place, value)
+        case Flattened() if not is_nothing(value):
+            put_array(low, layout, place, value, adds)
+        case _ if adds and is_nothing(value):
+            return
+        case _:
+            raise Declined("a list of items of different kinds")
+
+
+def is_nothing(value: Value) -> bool:
+    """Say whether a value is None."""
+    return isinstance(value, Known) and value.value is None
+
+
+def count_of(value: Value) -> Expr:
+    """Return the number of items of a list."""
+    return list_of(value).length
+
+
+def differ(low: Context, one: Expr, other: Expr) -> None:
+    """Leave lists of different lengths to Python."""
+    low.w.expect_length(one, other)
+
+
+def item_at(low: Context, value: Value, place: Expr, hint: str = "item") -> Any:
+    """Return an item of a list, now; ``place`` is within its bounds."""
+    value = list_of(value)
+    if isinstance(value, Kept):
+        start = value.start
+        at = place if start == ZERO else low.w.assign("at", Binary("+", start, place))
+        return low.tapes.item(value.tape.layout, at, hint)
+    return low.tapes.item(value.layout, place, hint)
+
+
+# -- lists in lists --------------------------------------------------------------------------------
+
+
+def heap_of(low: Context, form: Any) -> Heap:
     """Return where lists of items of a form stand that are in lists."""
     tapes = low.tapes
     if form in tapes.heaps:
-        return tapes.heaps[form]  # type: ignore[no-any-return]
+        return tapes.heaps[form]
 
     def tape(hint: str) -> Tape:
         found = Tape(low.w.fresh(f"{hint}_top"))
@@ -51,7 +130,7 @@ def heap_of(low: Any, form: Any) -> Heap:
     return found
 
 
-def read(low: Any, held: Held) -> Kept:
+def read(low: Context, held: Held) -> Kept:
     """Return a list that is held as it is now."""
     begins, counts, _ = held.heap.objects.slots
     here = (low.ready(held.at).expr,)
@@ -59,7 +138,7 @@ def read(low: Any, held: Held) -> Kept:
                 low.w.assign("count", Element(counts.buffer, here)), held)
 
 
-def shared(low: Any, value: Any) -> Any:
+def shared(low: Context, value: Value) -> Any:
     """Return a value, having noted of the lists in it that more than one place holds them."""
     if isinstance(value, Several):
         for item in value.items:
@@ -70,7 +149,7 @@ def shared(low: Any, value: Any) -> Any:
     return value
 
 
-def begin(low: Any, heap: Heap, count: Expr) -> tuple[Held, Expr]:
+def begin(low: Context, heap: Heap, count: Expr) -> tuple[Held, Expr]:
     """Return a new list of so many items, which are not set, and where they begin."""
     w, tapes, (objects, data) = low.w, low.tapes, (heap.objects, heap.data)
     at, first = w.assign("number", Name(objects.top)), w.assign("begin", Name(data.top))
@@ -82,7 +161,7 @@ def begin(low: Any, heap: Heap, count: Expr) -> tuple[Held, Expr]:
     return Held(heap, Num(at, INT, LENGTH), new=True), first
 
 
-def room(low: Any, heap: Heap, count: Expr) -> None:
+def room(low: Context, heap: Heap, count: Expr) -> None:
     """Make room for so many more items of lists, and take it."""
     end = low.w.assign("end", Binary("+", Name(heap.data.top), count))
     low.w.leave_if(Binary(">", end, Number(MOST)))
@@ -90,20 +169,16 @@ def room(low: Any, heap: Heap, count: Expr) -> None:
     low.w.write(Assign(heap.data.top, end))
 
 
-def made(low: Any, heap: Heap, count: Expr, item: Callable[[Expr], Any]) -> Held:
+def made(low: Context, heap: Heap, count: Expr, item: Callable[[Expr], Any]) -> Held:
     """Return a new list of what ``item`` returns at each position."""
-    from adcompiler.backends.native.ops.lists import put
-
     found, first = begin(low, heap, count)
     with low.w.over((count,)) as (at,):
         put(low, heap.data.layout, low.w.assign("at", Binary("+", first, at)), item(at))
     return found
 
 
-def held(low: Any, heap: Heap, value: Any) -> Held:
+def held(low: Context, heap: Heap, value: Value) -> Held:
     """Return a list as one that stands in others: the same one if it does already."""
-    from adcompiler.backends.native.ops.lists import count_of, item_at
-
     if isinstance(value, Held) and value.heap is heap:
         return value
     value = low.ready(value)
@@ -115,7 +190,7 @@ def held(low: Any, heap: Heap, value: Any) -> Held:
                 lambda at: item_at(low, value, at))
 
 
-def put_held(low: Any, layout: Held, place: Expr, value: Any) -> None:
+def put_held(low: Context, layout: Held, place: Expr, value: Value) -> None:
     """Store a list as an item of one."""
     found = held(low, layout.heap, value)
     if not found.new:
@@ -123,10 +198,8 @@ def put_held(low: Any, layout: Held, place: Expr, value: Any) -> None:
     low.w.write(Store(layout.at.buffer, (place,), low.ready(found.at).expr))
 
 
-def add_to_held(low: Any, layout: Held, place: Expr, value: Any) -> None:
+def add_to_held(low: Context, layout: Held, place: Expr, value: Value) -> None:
     """Add the items of a list to those of an item, as to one that nobody else holds."""
-    from adcompiler.backends.native.ops.lists import count_of, differ, item_at, put
-
     w, heap = low.w, layout.heap
     at = w.assign("number", Element(layout.at.buffer, (place,)))
     with w.inside(Body()) as apart:
@@ -144,10 +217,8 @@ def add_to_held(low: Any, layout: Held, place: Expr, value: Any) -> None:
             item_at(low, value, i), True)
 
 
-def deep(low: Any, layout: Any, of: Any, zeros: bool = False) -> Any:
+def deep(low: Context, layout: Any, of: Any, zeros: bool = False) -> Any:
     """Return a copy of an item of a list of a layout, which shares nothing with it; or its zero."""
-    from adcompiler.backends.native.ops.lists import count_of, item_at
-
     if isinstance(layout, Several):
         return Several(tuple(deep(low, *pair, zeros)
                              for pair in zip(layout.items, of.items, strict=True)))
@@ -160,10 +231,8 @@ def deep(low: Any, layout: Any, of: Any, zeros: bool = False) -> Any:
         low, heap.data.layout, item_at(low, items, at), zeros))
 
 
-def grown(low: Any, of: Kept, value: Buffer) -> Held:
+def grown(low: Context, of: Kept, value: Buffer) -> Held:
     """Append an item to a list where it is; all items move if others stand behind them."""
-    from adcompiler.backends.native.ops.lists import item_at, put
-
     w, here = low.w, of.held
     assert here is not None
     low.tapes.grown += 1
@@ -184,7 +253,7 @@ def grown(low: Any, of: Kept, value: Buffer) -> Held:
     return here
 
 
-def shortened(low: Any, of: Kept) -> Held:
+def shortened(low: Context, of: Kept) -> Held:
     """Take the last item off a list where it is."""
     assert of.held is not None
     low.tapes.grown += 1
@@ -195,7 +264,7 @@ def shortened(low: Any, of: Kept) -> Held:
     return of.held
 
 
-def given(low: Any, form: Any, counts: str, items: Rows) -> Held:
+def given(low: Context, form: Any, counts: str, items: Rows) -> Held:
     """Return the layout of lists that are arguments: how long each one is, and all their items."""
     w, heap = low.w, heap_of(low, form)
     numbers, offset = w.fresh("numbers"), w.fresh("offset")
@@ -210,10 +279,8 @@ def given(low: Any, form: Any, counts: str, items: Rows) -> Held:
     return Held(heap, Slot(numbers, INT, LENGTH))
 
 
-def apart(low: Any, layout: Held, length: Expr) -> tuple[str, Rows]:
+def apart(low: Context, layout: Held, length: Expr) -> tuple[str, Rows]:
     """Return the lengths of so many lists that are items of one, and all their items."""
-    from adcompiler.backends.native.ops.lists import item_at, new, put
-
     w = low.w
     total, counts = w.fresh("total"), w.fresh("counts")
     w.write(Assign(total, ZERO))

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
 
 from adcompiler.backends.native.loops import FLOAT, Binary, Element, Expr, Number, Store
 from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.ops.reductions import options
-from adcompiler.backends.native.values import Buffer, Declined
+from adcompiler.backends.native.values import Args, Buffer, Declined, Named
 from adcompiler.ir import types as t
 
 
-def vector_product(
-    arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type
-) -> Buffer:
+def vector_product(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Buffer:
     """Write ``np.cross`` of arrays of vectors of three components, of one shape or one vector."""
     a, b = options("crossed", args, named, "a b")
     if not all(isinstance(one, Buffer) and one.dtype == FLOAT and one.ndim for one in (a, b)):

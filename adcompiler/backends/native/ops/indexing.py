@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Assign, Binary, Body, Choose, Element, Expr, Name, Number, Store,
     View, When,
@@ -17,14 +18,11 @@ from adcompiler.backends.native.values import (
 from adcompiler.ir.nodes import Step
 from adcompiler.support.structs import dataclass
 
-if TYPE_CHECKING:
-    from adcompiler.backends.native.lower.lowering import Lowering
-
 ZERO, ONE = Number(0), Number(1)
 FULL = Cut(None, None)
 
 
-def cut(low: Lowering, *ends: Any) -> Cut:
+def cut(low: Context, *ends: Any) -> Cut:
     """Return a slice."""
     before = [Known(None)] * (2 - len(ends))
     lower, upper, step = ends if len(ends) == 3 else (*before, *ends, Known(None))
@@ -44,7 +42,7 @@ def cut(low: Lowering, *ends: Any) -> Cut:
     return Cut(found[0], found[1], by)
 
 
-def subscripts(low: Lowering, of: Buffer, index: Cut | Known | Num | Several) -> list[Any]:
+def subscripts(low: Context, of: Buffer, index: Cut | Known | Num | Several) -> list[Any]:
     """Return subscripts, one for each axis that they take: None makes a new axis."""
     parts: list[Any] = []
     for part in index.items if isinstance(index, Several) else (index,):
@@ -69,7 +67,7 @@ def subscripts(low: Lowering, of: Buffer, index: Cut | Known | Num | Several) ->
     return parts
 
 
-def of_list(low: Lowering, part: Rows | Kept) -> Buffer:
+def of_list(low: Context, part: Rows | Kept) -> Buffer:
     """Return a list of numbers as an array, which shares its storage."""
     layout, start = (
         (part.tape.layout, part.start) if isinstance(part, Kept) else (part.layout, ZERO))
@@ -92,7 +90,7 @@ def is_element(of: Buffer, parts: Sequence[Any]) -> bool:
     return len(parts) == of.ndim and all(isinstance(part, Num) for part in parts)
 
 
-def read(low: Lowering, of: Buffer, index: Any, hint: str) -> Any:
+def read(low: Context, of: Buffer, index: Any, hint: str) -> Any:
     """Return ``of[index]``."""
     parts = subscripts(low, of, index)
     if is_element(of, parts):
@@ -108,7 +106,7 @@ def read(low: Lowering, of: Buffer, index: Any, hint: str) -> Any:
 
 
 def write(
-    low: Lowering, of: Buffer, index: Any, value: Buffer | Fused | Num, adds: bool, apart: bool
+    low: Context, of: Buffer, index: Any, value: Buffer | Fused | Num, adds: bool, apart: bool
 ) -> None:
     """Write into ``of[index]``, or add to it, as often as an index occurs.
 
@@ -125,7 +123,7 @@ def write(
         scatter(low, of, choice(low, of, parts), value, adds, apart)
 
 
-def viewed(low: Lowering, of: Buffer, steps: Sequence[Step]) -> Buffer:
+def viewed(low: Context, of: Buffer, steps: Sequence[Step]) -> Buffer:
     """Return the part of an array that steps lead to, which shares its storage."""
     for step in steps:
         if step.kind == "attr" and step.name == "T":
@@ -157,7 +155,7 @@ class Choice:
         last = self.first + len(self.positions)
         return (*self.of.shape[: self.first], *self.inner, *self.of.shape[last:])
 
-    def source(self, low: Lowering, places: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    def source(self, low: Context, places: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """Return where in ``of`` the element at a position of what is chosen stands."""
         end = self.first + len(self.inner)
         here = places[self.first : end]
@@ -168,7 +166,7 @@ class Choice:
         return (*places[: self.first], *chosen, *places[end:])
 
 
-def choice(low: Lowering, of: Buffer, parts: list[Any]) -> Choice:
+def choice(low: Context, of: Buffer, parts: list[Any]) -> Choice:
     """Return what subscripts choose of which some are arrays."""
     if None in parts:
         raise Declined("a new axis beside a subscript that is an array")
@@ -196,7 +194,7 @@ def choice(low: Lowering, of: Buffer, parts: list[Any]) -> Choice:
     return Choice(of, at[0], tuple(arrays), buffers[0].shape)
 
 
-def positions(low: Any, index: Buffer, length: Expr) -> Buffer:
+def positions(low: Context, index: Buffer, length: Expr) -> Buffer:
     """Return subscripts as positions on an axis, all within its bounds."""
     if index.dtype != INT:
         raise Declined("a subscript is an array of numbers that are no integers")
@@ -209,7 +207,7 @@ def positions(low: Any, index: Buffer, length: Expr) -> Buffer:
     return new
 
 
-def found(low: Lowering, mask: Buffer, shape: Sequence[Expr]) -> list[Buffer]:
+def found(low: Context, mask: Buffer, shape: Sequence[Expr]) -> list[Buffer]:
     """Return where a mask holds: an array of positions for each of its axes."""
     low.arrays.agree(mask, shape)
     w = low.w
@@ -233,7 +231,7 @@ def found(low: Lowering, mask: Buffer, shape: Sequence[Expr]) -> list[Buffer]:
 
 
 def scatter(
-    low: Lowering, of: Buffer, chosen: Choice, value: Buffer | Fused | Num, adds: bool, apart: bool
+    low: Context, of: Buffer, chosen: Choice, value: Buffer | Fused | Num, adds: bool, apart: bool
 ) -> None:
     """Write a number, or an array, to chosen places; the last one counts where some repeat."""
     w, arrays = low.w, low.arrays
@@ -249,9 +247,7 @@ def scatter(
         w.store(chosen.of, chosen.source(low, places), item, adds)
 
 
-def last_written(
-    low: Any, g: Any, index: Cut | Known | Num | Several, of: Any
-) -> Any:
+def last_written(low: Context, g: Any, index: Cut | Known | Num | Several, of: Any) -> Any:
     """Return cotangents of what was stored: zero where a later store took the place."""
     if not isinstance(g, Buffer) or not isinstance(of, Buffer) or g.dtype != FLOAT:
         raise Declined("a write of what is no array")

@@ -8,20 +8,22 @@ from typing import Any
 from adcompiler.backends.native.loops import FLOAT, INT, Binary, Element, Expr, Number, Store
 from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.ops.reductions import known, options
-from adcompiler.backends.native.values import Buffer, Declined, Known, Num, Rows, Several, literal
+from adcompiler.backends.native.values import (
+    Args, Buffer, Declined, Known, Named, Num, Rows, Several, literal,
+)
 from adcompiler.ir import types as t
 
 ZERO = Number(0)
 DEFAULTS = (None, "same_kind")
 
 
-def joined(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def joined(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.concatenate`` of a tuple or a list of arrays of one dtype, or lists of numbers."""
     given, axis = plain_options("concatenate", args, named, "arrays axis dtype casting")
     return end_to_end(arrays, given, axis, type_)
 
 
-def plain_options(name: str, args: Sequence[Rows], named: dict[str, Any], wanted: str) -> list[Any]:
+def plain_options(name: str, args: Args, named: Named, wanted: str) -> list[Any]:
     """Return the first two of the ``wanted`` arguments, of which all others are left out."""
     first, second, *others = options(name, args, named, wanted)
     if not all(isinstance(one, Known) and one.value in DEFAULTS for one in others):
@@ -50,7 +52,7 @@ def end_to_end(arrays: Arrays, given: Rows, axis: Any, type_: t.Type) -> Any:
     return new
 
 
-def stacked(arrays: Arrays, args: Sequence[Rows], named: dict[str, Any], type_: t.Type) -> Any:
+def stacked(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.stack`` of a tuple or a list of arrays of one shape, or of numbers."""
     given, axis = plain_options("stack", args, named, "arrays axis out dtype casting")
     return side_by_side(arrays, given, known(axis, 0), type_)
@@ -88,7 +90,7 @@ def stacked_by(name: str, of_vectors: int | None, of_others: int) -> Any:
     Vectors get a second axis, as the part at ``of_vectors`` of that, or are joined if it is None;
     arrays of more axes are joined along the axis ``of_others``.
     """
-    def write(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+    def write(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
         given, _ = plain_options(name, args, named, "tup dtype casting")
         ndims = {1 if isinstance(one, Several) else getattr(one, "ndim", 0)
                  for one in getattr(given, "items", ())}
@@ -101,7 +103,7 @@ def stacked_by(name: str, of_vectors: int | None, of_others: int) -> Any:
     return write
 
 
-def cut_apart(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def cut_apart(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write the cotangents of what ``np.concatenate`` joined: parts of that of the result."""
     g, given, axis = options("concatenate", args, named, "g arrays axis")
     pieces, at = parts_of(arrays, given, axis)
@@ -125,13 +127,11 @@ def cut_apart(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.T
     return Several(tuple(found))
 
 
-def cut_apart_beside(
-    arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type
-) -> Any:
+def cut_apart_beside(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write the cotangents of what ``np.hstack`` joined."""
     g, given = options("hstack", args, named, "g arrays")
     beside = isinstance(g, Buffer) and g.ndim > 1
-    return cut_apart(arrays, [g, given, literal(int(beside))], {}, type_)
+    return cut_apart(arrays, [g, given, Num(Number(int(beside)), INT, int(beside))], {}, type_)
 
 
 Piece = Buffer | Several
@@ -183,9 +183,7 @@ def agree_beside(arrays: Arrays, part: Buffer, first: Buffer, at: int) -> None:
             arrays.w.expect_length(mine, wanted)
 
 
-def starting(
-    arrays: Arrays, parts: Sequence[Any], at: int
-) -> Iterator[tuple[Any, Expr]]:
+def starting(arrays: Arrays, parts: Sequence[Any], at: int) -> Iterator[tuple[Any, Expr]]:
     """Yield arrays, each with where it stands among all of them."""
     start: Expr = ZERO
     for part in parts:

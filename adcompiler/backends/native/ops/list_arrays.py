@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import Binary, Element, Expr, Number, Store
 from adcompiler.backends.native.ops.array_items import ArrayForm, as_one, end_to_end, put_elements
-from adcompiler.backends.native.ops.held import made as made_held
-from adcompiler.backends.native.ops.lists import (
-    count_of, differ, form_of, item_at, layout_of, new, put,
+from adcompiler.backends.native.ops.held import (
+    count_of, differ, item_at, made as made_held, new, put,
 )
+from adcompiler.backends.native.ops.lists import form_of, layout_of
 from adcompiler.backends.native.values import (
-    Buffer, Declined, Flattened, HeldForm, Kept, Num, Rows, Several,
+    Args, Buffer, Declined, Flattened, HeldForm, Kept, Num, Rows, Several, integer, list_of,
 )
 from adcompiler.ir import types as t
 
 ZERO = Number(0)
 
 
-def from_array(low: Any, of: Buffer, form: Any, length: Expr) -> Rows:
+def from_array(low: Context, of: Buffer, form: Any, length: Expr) -> Rows:
     """Return the rows of an array as a list of numbers, of tuples of these, or of arrays."""
     if isinstance(form, (ArrayForm, HeldForm)):
         return rows_of(low, of, form, length)
@@ -37,7 +37,7 @@ def from_array(low: Any, of: Buffer, form: Any, length: Expr) -> Rows:
     return made
 
 
-def rows_of(low: Any, of: Buffer, form: ArrayForm | HeldForm, length: Expr) -> Rows:
+def rows_of(low: Context, of: Buffer, form: ArrayForm | HeldForm, length: Expr) -> Rows:
     """Return the parts of an array along its first axis as a list of arrays, or of lists."""
     wanted = (form.dtype, 1 + form.ndim) if isinstance(form, ArrayForm) else (form.item, 2)
     if (of.dtype, of.ndim) != wanted:
@@ -55,7 +55,7 @@ def rows_of(low: Any, of: Buffer, form: ArrayForm | HeldForm, length: Expr) -> R
     return made
 
 
-def as_array(low: Any, args: Sequence[Rows], type_: t.Type) -> Buffer:
+def as_array(low: Context, args: Args, type_: t.Type) -> Buffer:
     """Write ``np.array(of)`` of a list of numbers, or of tuples of these."""
     of, *rest = args
     layout = layout_of(of)
@@ -65,9 +65,9 @@ def as_array(low: Any, args: Sequence[Rows], type_: t.Type) -> Buffer:
         form = form_of(layout)
         if (type_.dtype, type_.ndim) != (form.dtype, 1 + form.ndim):
             raise Declined("an array of items of another kind")
-        return as_one(low, of, form, item_at, count_of(of))
+        return as_one(low, list_of(of), form, item_at, count_of(of))
     if isinstance(form_of(layout), HeldForm):
-        return as_matrix(low, of, type_)
+        return as_matrix(low, list_of(of), type_)
     parts = layout.items if isinstance(layout, Several) else (layout,)
     forms = form_of(layout)
     forms = forms if isinstance(forms, tuple) else (forms,)
@@ -85,7 +85,7 @@ def as_array(low: Any, args: Sequence[Rows], type_: t.Type) -> Buffer:
     return made
 
 
-def as_matrix(low: Any, of: Kept | Rows, type_: t.Array) -> Buffer:
+def as_matrix(low: Context, of: Kept | Rows, type_: t.Array) -> Buffer:
     """Return a list of lists of numbers, which are as long as one another, as an array."""
     if (form_of(layout_of(of)).item, type_.ndim) != (type_.dtype, 2):
         raise Declined("an array of items of another kind")
@@ -100,7 +100,7 @@ def as_matrix(low: Any, of: Kept | Rows, type_: t.Array) -> Buffer:
     return made
 
 
-def stacked(low: Any, args: list[Any], type_: t.Type) -> Buffer:
+def stacked(low: Context, args: Args, type_: t.Type) -> Buffer:
     """Write ``np.stack(of)`` of a list of arrays or numbers, along the first axis."""
     of, *rest = args
     if rest and not (len(rest) == 1 and isinstance(rest[0], Num) and rest[0].expr == ZERO):
@@ -109,18 +109,16 @@ def stacked(low: Any, args: list[Any], type_: t.Type) -> Buffer:
     return as_array(low, [of], type_)
 
 
-def concatenated(low: Any, args: list[Any], type_: t.Type) -> Buffer:
+def concatenated(low: Context, args: Args, type_: t.Type) -> Buffer:
     """Write ``np.concatenate(of)`` of a list of arrays, along the first axis or another one."""
     of, *rest = args
     layout = layout_of(of)
-    at = rest[0].expr.value if rest and isinstance(getattr(rest[0], "expr", None), Number) else 0
-    if len(rest) > 1 or not isinstance(layout, Flattened) or type(at) is not int or (
-        rest and not isinstance(rest[0], Num)
-    ):
+    at = integer(rest[0]) if rest else 0
+    if len(rest) > 1 or not isinstance(layout, Flattened) or at is None:
         raise Declined("`concatenate` of a list of what are no arrays, or with options")
     form = form_of(layout)
     if not isinstance(type_, t.Array) or (type_.dtype, type_.ndim) != (form.dtype, form.ndim) or (
         not -form.ndim <= at < form.ndim
     ):
         raise Declined("`concatenate` to an array that is not known")
-    return end_to_end(low, of, form, item_at, count_of(of), at % form.ndim)
+    return end_to_end(low, list_of(of), form, item_at, count_of(of), at % form.ndim)

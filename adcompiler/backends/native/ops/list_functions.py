@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Assign, Binary, Body, Choose, Expr, For, Name, Number,
     Reserve, Use,
@@ -14,21 +15,22 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.lower.sources import Source
 from adcompiler.backends.native.ops.array_items import ArrayForm
 from adcompiler.backends.native.ops.array_items import of_zeros as arrays_of_zeros
-from adcompiler.backends.native.ops.held import deep, grown, shared
+from adcompiler.backends.native.ops.held import (
+    count_of, deep, differ, grown, item_at, new, put, shared,
+)
 from adcompiler.backends.native.ops.held import shortened as shorter
 from adcompiler.backends.native.ops.list_arrays import as_array, concatenated, from_array, stacked
 from adcompiler.backends.native.ops.lists import (
-    as_rows, copied, count_of, differ, form_of, form_of_list, holds, is_in_sight, item_at,
-    layout_of, new, packed, place_of, put, slots,
+    as_rows, copied, form_of, form_of_list, holds, is_in_sight, layout_of, packed, place_of, slots,
 )
 from adcompiler.backends.native.ops.scalars import TABLE
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Declined, Held, HeldForm, Kept, Known, Num, Rows, Several, Slot,
+    LENGTH, WIDE, Args, Buffer, Declined, Fused, Held, HeldForm, Kept, Known, Num, Rows, Several,
+    Slot, Value, integer, list_of, number_of,
 )
+from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
-from adcompiler.runtime import (
-    append, as_gradient, check_position, drop_last, unpack, zeros_like,
-)
+from adcompiler.runtime import append, as_gradient, check_position, drop_last, unpack, zeros_like
 from adcompiler.runtime import add as add_cotangents
 from adcompiler.runtime.adjoints.indexing import own
 from adcompiler.runtime.adjoints.joining import stack_adjoint
@@ -40,7 +42,7 @@ from adcompiler.runtime.aliases import holds_once
 ZERO, ONE = Number(0), Number(1)
 
 
-def appended(low: Any, args: list[Any], type_: t.Type) -> Rows | Held:
+def appended(low: Context, args: Args, type_: t.Type) -> Rows | Held:
     """Write ``append``: the list has one item more."""
     rows, value = args
     is_in_sight(low, layout_of(rows))
@@ -55,7 +57,7 @@ def appended(low: Any, args: list[Any], type_: t.Type) -> Rows | Held:
     return Rows(rows.layout, longer)
 
 
-def shortened(low: Any, args: list[Any], type_: t.Type) -> Rows | Held:
+def shortened(low: Context, args: Args, type_: t.Type) -> Rows | Held:
     """Write ``drop_last``."""
     if isinstance(args[0], Kept) and args[0].held is not None:
         return shorter(low, args[0])
@@ -65,7 +67,7 @@ def shortened(low: Any, args: list[Any], type_: t.Type) -> Rows | Held:
     return Rows(rows.layout, low.w.assign("count", Binary("-", rows.length, ONE)))
 
 
-def zeros(low: Any, args: Sequence[Kept | Rows], type_: t.Type) -> Rows:
+def zeros(low: Context, args: Args, type_: t.Type) -> Rows:
     """Write ``zeros_like``: a list of zeros as long as another one."""
     length = count_of(args[0])
     if layout_of(args[0]) is None:
@@ -73,13 +75,13 @@ def zeros(low: Any, args: Sequence[Kept | Rows], type_: t.Type) -> Rows:
     return of_zeros(low, form_of_list(type_, layout_of(args[0])), length, args[0])
 
 
-def of_zeros(low: Any, form: Any, length: Expr, of: Kept | Rows) -> Rows:
+def of_zeros(low: Context, form: Any, length: Expr, of: Value) -> Rows:
     """Return a list of zeros as long as ``of``; those that are arrays have the shapes of those."""
     if not is_deep(form):
         return new(low, form, length, True)
     made = new(low, form, length)
     if isinstance(form, ArrayForm):
-        arrays_of_zeros(low, made.layout, of, item_at, length)
+        arrays_of_zeros(low, made.layout, list_of(of), item_at, length)
         return made
     with low.w.over((length,)) as (at,):
         put(low, made.layout, at, deep(low, made.layout, item_at(low, of, at), zeros=True))
@@ -92,7 +94,7 @@ def is_deep(form: Any) -> bool:
         isinstance(form, tuple) and any(map(is_deep, form)))
 
 
-def filled(low: Any, form: Any, length: Expr, value: Buffer) -> Rows:
+def filled(low: Context, form: Any, length: Expr, value: Buffer) -> Rows:
     """Return a list that has one value everywhere."""
     made = new(low, form, length)
     with low.w.over((length,)) as (at,):
@@ -100,13 +102,15 @@ def filled(low: Any, form: Any, length: Expr, value: Buffer) -> Rows:
     return made
 
 
-def spread_out(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
+def spread_out(low: Context, args: Args, type_: t.Type) -> Rows:
     """Write ``spread``: a cotangent for every item."""
     g, of = args
+    if not isinstance(g, (Num, Buffer, Fused)):
+        raise Declined("a cotangent of what is no number or array")
     return filled(low, form_of_list(type_, None), count_of(of), low.arrays.operand(g))
 
 
-def joined(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def joined(low: Context, args: Args, type_: t.Type) -> Rows:
     """Write ``a + b`` of two lists."""
     left, right = args
     form = form_of_list(type_, layout_of(left) or layout_of(right))
@@ -120,7 +124,7 @@ def joined(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return made
 
 
-def repeated(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def repeated(low: Context, args: Args, type_: t.Type) -> Rows:
     """Write ``a * n`` of a list."""
     of, times = args if isinstance(args[0], (Rows, Kept)) else reversed(args)
     if not isinstance(times, Num) or times.dtype != INT:
@@ -138,7 +142,7 @@ def repeated(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return made
 
 
-def added(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def added(low: Context, args: Args, type_: t.Type) -> Rows:
     """Write the sum of two cotangents of a list."""
     left, right = args
     if isinstance(right, Known) and right.value is None:
@@ -150,7 +154,7 @@ def added(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return made
 
 
-def collected(low: Any, args: list[Any], type_: t.Type) -> Rows:
+def collected(low: Context, args: Args, type_: t.Type) -> Rows:
     """Write ``list(of)``."""
     (of,) = args
     if isinstance(of, Several):
@@ -171,7 +175,7 @@ def collected(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return made
 
 
-def owned(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows | Kept:
+def owned(low: Context, args: Args, type_: t.Type) -> Rows | Kept:
     """Write ``own(of)``; what a loop collected is never written into where it is."""
     of = low.ready(args[0])
     if holds(of, Held):
@@ -183,7 +187,7 @@ def owned(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows | Kept:
     return of if is_fixed else collected(low, [of], type_)
 
 
-def gradient(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
+def gradient(low: Context, args: Args, type_: t.Type) -> Rows | Buffer:
     """Write ``as_gradient`` or ``like``: a cotangent of a list, as a list of its own.
 
     That of a list of the elements of an array is an array.
@@ -205,7 +209,7 @@ def gradient(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
     return copied(low, bar, form)
 
 
-def unstacked(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
+def unstacked(low: Context, args: Args, type_: t.Type) -> Rows | Buffer:
     """Write the cotangents of what ``np.stack`` made along the first axis of a list."""
     g, of, *rest = args
     if rest and not (len(rest) == 1 and isinstance(rest[0], Num) and rest[0].expr == ZERO):
@@ -213,7 +217,7 @@ def unstacked(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
     return gradient(low, [g, of], type_)
 
 
-def summed(low: Any, args: Sequence[Rows], type_: t.Type) -> Num:
+def summed(low: Context, args: Args, type_: t.Type) -> Num:
     """Write ``sum(of)``, added in order as Python adds."""
     of, *start = args
     first = start[0] if start else Num(ZERO, INT, 0)
@@ -258,7 +262,7 @@ def compensates(type_: t.Type) -> bool:
     return item.dtype is None
 
 
-def keep_lost(w: Any, total: str, lost: str, item: Expr) -> None:
+def keep_lost(w: Writer, total: str, lost: str, item: Expr) -> None:
     """Write an addition, and what it rounds off, as CPython's ``sum`` does."""
     value, before = w.assign("item", item), Name(total)
     after = w.assign("after", Binary("+", before, value))
@@ -269,29 +273,29 @@ def keep_lost(w: Any, total: str, lost: str, item: Expr) -> None:
     w.write(Assign(total, after))
 
 
-def unpacked(low: Any, args: list[Any], type_: t.Type) -> Several:
+def unpacked(low: Context, args: Args, type_: t.Type) -> Several:
     """Write ``unpack``: the items of a list, which has as many as are wanted."""
     of, count, star = args
-    if not isinstance(star.expr, Number) or int(star.expr.value) >= 0:
+    number, after = integer(count), integer(star)
+    if number is None or after is None or after >= 0:
         raise Declined("a list is unpacked with a star")
-    number = int(count.expr.value)
     differ(low, count_of(of), Number(number))
     found = Several(tuple(item_at(low, of, Number(i)) for i in range(number)))
     shared(low, found)
     return found
 
 
-def in_bounds(low: Any, args: Sequence[Rows], type_: t.Type) -> Known:
+def in_bounds(low: Context, args: Args, type_: t.Type) -> Known:
     """Write ``check_position``."""
     of, index = args
-    low.w.position(index, count_of(of))
+    low.w.position(number_of(index), count_of(of))
     return Known(None)
 
 
 def extreme(sign: str) -> Callable[..., Num]:
     """Return what writes ``min`` or ``max`` of a list: the first of equal ones."""
 
-    def write_extreme(low: Any, args: Sequence[Rows], type_: t.Type) -> Num:
+    def write_extreme(low: Context, args: Args, type_: t.Type) -> Num:
         (of,) = args
         w, layout = low.w, layout_of(of)
         if layout is None or form_of(layout) not in (FLOAT, INT):
@@ -308,7 +312,7 @@ def extreme(sign: str) -> Callable[..., Num]:
     return write_extreme
 
 
-def summed_repeats(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
+def summed_repeats(low: Context, args: Args, type_: t.Type) -> Rows:
     """Write ``sum_repeats``: what the items of ``of * n`` receive, for those of ``of``."""
     g, of = args
     count = low.w.named("count", count_of(of))
@@ -320,7 +324,7 @@ def summed_repeats(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     return made
 
 
-def held_once(low: Any, args: Sequence[Rows], type_: t.Type) -> Known:
+def held_once(low: Context, args: Args, type_: t.Type) -> Known:
     """Write ``holds_once``: where one list stands in another one twice, Python raises."""
     of = args[1]
     layout, w = layout_of(of), low.w
@@ -337,11 +341,10 @@ def held_once(low: Any, args: Sequence[Rows], type_: t.Type) -> Known:
     return Known(None)
 
 
-def shares(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
+def shares(low: Context, args: Args, type_: t.Type) -> Rows:
     """Write ``share`` for a list: items that are the extreme share its cotangent evenly."""
-    g, of, y = args
-    w = low.w
-    g, y = (w.named("number", w.as_float(one).expr) for one in (g, y))
+    of, w = args[1], low.w
+    g, y = (w.named("number", w.as_float(number_of(args[i])).expr) for i in (0, 2))
     ties = w.fresh("ties")
     w.write(Assign(ties, Number(0.0)))
     with w.over((count_of(of),)) as (at,):
@@ -358,7 +361,7 @@ def shares(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     return made
 
 
-def order(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
+def order(low: Context, args: Args, type_: t.Type) -> Rows:
     """Write ``sort_order``: the positions of the items of a list in ascending order."""
     of, *rest = args
     w, layout = low.w, layout_of(of)
@@ -374,7 +377,7 @@ def order(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     return Rows(Slot(name, INT, LENGTH), values.length)
 
 
-def ascending(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
+def ascending(low: Context, args: Args, type_: t.Type) -> Rows:
     """Write ``sorted(of)`` of a list of numbers."""
     (of,) = args
     places = order(low, [of], type_)
@@ -384,7 +387,7 @@ def ascending(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
     return made
 
 
-def unsorted(low: Any, args: Sequence[Rows], type_: t.Type) -> Rows:
+def unsorted(low: Context, args: Args, type_: t.Type) -> Rows:
     """Write ``unsort``: each item goes where an order has it from."""
     g, places, of = args
     differ(low, count_of(g), count_of(places))

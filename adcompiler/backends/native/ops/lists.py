@@ -11,21 +11,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, KINDS, Assign, Binary, Bind, Body, Choose, Expr, Make, Name, Number,
-    Store,
+    FLOAT, KINDS, Assign, Binary, Bind, Body, Choose, Expr, Name, Number,
 )
 from adcompiler.backends.native.lower.tapes import constant, is_placeholder
-from adcompiler.backends.native.ops.array_items import ArrayForm, array_form, put_array
-from adcompiler.backends.native.ops.array_items import made as made_arrays
-from adcompiler.backends.native.ops.held import add_to_held, heap_of, put_held
+from adcompiler.backends.native.ops.array_items import ArrayForm, array_form
+from adcompiler.backends.native.ops.held import count_of, differ, heap_of, item_at, new, put
 from adcompiler.backends.native.ops.held import read as read_held
 from adcompiler.backends.native.ops.indexing import cut
 from adcompiler.backends.native.values import (
-    UNSET, WIDE, Buffer, Cut, Declined, Flattened, Held, HeldForm, Inner, Kept, Known, Num, Rows,
-    Several, Slot, zero,
+    UNSET, Buffer, Cut, Declined, Flattened, Held, HeldForm, Inner, Kept, Known, Num, Rows,
+    Several, Slot, Value, list_of,
 )
 from adcompiler.ir import types as t
+from adcompiler.ir.nodes import NONE
 
 ZERO, ONE = Number(0), Number(1)
 
@@ -85,50 +85,7 @@ def slots(layout: Any) -> Iterator[Slot]:
             yield from slots(inner)
 
 
-def new(low: Any, form: Any, size: Expr, zeros: bool = False) -> Rows:
-    """Return a new list of so many items, which are not set, or zero."""
-
-    def made(form: Any) -> Any:
-        if isinstance(form, tuple):
-            return Several(tuple(map(made, form)))
-        if isinstance(form, ArrayForm):
-            if zeros and size != ZERO:
-                raise Declined("a list of arrays of zeros")
-            return made_arrays(low, form, size)
-        if isinstance(form, HeldForm):
-            return Held(heap_of(low, form.item), made(INT))
-        slot = Slot(low.w.fresh(low.arrays.hint), form, WIDE)
-        low.w.write(Make(slot.buffer, (size,), form, zero(form).expr if zeros else None))
-        return slot
-
-    if form is None and size != ZERO:
-        raise Declined("a list of which the items are not known")
-    return Rows(None if form is None else made(form), size)
-
-
-def put(low: Any, layout: Any, place: Expr, value: Any, adds: bool = False) -> None:
-    """Store an item of a list, or add to it."""
-    match layout:
-        case Slot(buffer, dtype) if isinstance(value, Num):
-            if dtype == FLOAT and value.dtype != BOOL:
-                value = low.w.as_float(value)
-            if value.dtype != dtype or (adds and dtype != FLOAT):
-                raise Declined(f"a {value.dtype} is put into a list of {dtype}")
-            low.w.write(Store(buffer, (place,), value.expr, adds))
-        case Several(parts) if isinstance(value, Several) and len(parts) == len(value.items):
-            for part, item in zip(parts, value.items, strict=True):
-                put(low, part, place, item, adds)
-        case Held() if isinstance(value, (Held, Kept, Rows)):
-            (add_to_held if adds else put_held)(low, layout, place, value)
-        case Flattened() if not is_nothing(value):
-            put_array(low, layout, place, value, adds)
-        case _ if adds and is_nothing(value):
-            return
-        case _:
-            raise Declined("a list of items of different kinds")
-
-
-def numbers_of(low: Any, value: Any) -> Several | None:
+def numbers_of(low: Context, value: Value) -> Several | None:
     """Return the numbers in a list of which the length is known, or in a tuple; else None."""
     if isinstance(value, Several):
         return value
@@ -140,16 +97,11 @@ def numbers_of(low: Any, value: Any) -> Several | None:
     return None
 
 
-def with_numbers(low: Any, value: Any) -> Any:
+def with_numbers(low: Context, value: Value) -> Any:
     """Return a container with the numbers of the lists in it in their place."""
     if not isinstance(value, Several):
         return value
     return Several(tuple(numbers_of(low, item) or item for item in value.items))
-
-
-def is_nothing(value: Any) -> bool:
-    """Say whether a value is None."""
-    return isinstance(value, Known) and value.value is None
 
 
 def layout_of(of: Any) -> Any:
@@ -159,31 +111,10 @@ def layout_of(of: Any) -> Any:
     return of.layout if isinstance(of, Rows) else of.tape.layout
 
 
-def count_of(value: Any) -> Expr:
-    """Return the number of items of a list."""
-    if not isinstance(value, (Rows, Kept)):
-        raise Declined("what is no list is read as one")
-    length: Expr = value.length
-    return length
-
-
-def differ(low: Any, one: Expr, other: Expr) -> None:
-    """Leave lists of different lengths to Python."""
-    low.w.expect_length(one, other)
-
-
-def item_at(low: Any, value: Any, place: Expr, hint: str = "item") -> Any:
-    """Return an item of a list, now; ``place`` is within its bounds."""
-    if isinstance(value, Kept):
-        start = value.start
-        at = place if start == ZERO else low.w.assign("at", Binary("+", start, place))
-        return low.tapes.item(value.tape.layout, at, hint)
-    return low.tapes.item(value.layout, place, hint)
-
-
-def copied(low: Any, value: Any, form: Any = None,
+def copied(low: Context, value: Value, form: Any = None,
            part: tuple[Expr, int, Expr] | None = None) -> Rows:
     """Return a new list with the items of another one, or with those of a slice."""
+    value = list_of(value)
     first, step, count = part or (ZERO, 1, count_of(value))
     if form is None:
         layout = value.layout if isinstance(value, Rows) else value.tape.layout
@@ -196,7 +127,7 @@ def copied(low: Any, value: Any, form: Any = None,
     return made
 
 
-def as_rows(low: Any, value: Any, form: Any = None) -> Rows:
+def as_rows(low: Context, value: Value, form: Any = None) -> Rows:
     """Return a list as one that may be written into, with items of these machine types."""
     if isinstance(value, Kept):
         return copied(low, value, form)
@@ -207,7 +138,7 @@ def as_rows(low: Any, value: Any, form: Any = None) -> Rows:
     return copied(low, value, form) if value.layout is not None else new(low, form, ZERO)
 
 
-def as_rows_like(low: Any, value: Any, layout: Flattened | Several) -> Rows:
+def as_rows_like(low: Context, value: Value, layout: Flattened | Several) -> Rows:
     """Return a list as the next one that a loop carries, where one of a layout is now."""
     rows = as_rows(low, value, form_of(layout))
     if not same_storage(layout, rows.layout):
@@ -218,7 +149,9 @@ def as_rows_like(low: Any, value: Any, layout: Flattened | Several) -> Rows:
 # -- where control flow parts ---------------------------------------------------------------------
 
 
-def bound_to(low: Any, hint: str, rows: Rows, layout: Flattened | Several | None = None) -> Rows:
+def bound_to(
+    low: Context, hint: str, rows: Rows, layout: Flattened | Several | None = None
+) -> Rows:
     """Return a list that iterations change: its length has a name of its own.
 
     So have its buffers, which share its storage so far, if no layout is given.
@@ -241,8 +174,8 @@ def bound_to(low: Any, hint: str, rows: Rows, layout: Flattened | Several | None
     return Rows(named(rows.layout) if layout is None else layout, Name(length))
 
 
-def merged(low: Any, hint: str, type_: t.Type, left: tuple[Body, Any],
-           right: tuple[Body, Any]) -> Rows:
+def merged(low: Context, hint: str, type_: t.Type, left: tuple[Body, Value],
+           right: tuple[Body, Value]) -> Rows:
     """Return the list that one of two arms gives."""
     w = low.w
     given = [value for _, value in (left, right) if not is_placeholder(value)]
@@ -281,7 +214,7 @@ def has_arrays(layout: Any) -> bool:
         isinstance(layout, Several) and any(map(has_arrays, layout.items)))
 
 
-def holds(value: Any, *kinds: type) -> bool:
+def holds(value: Value, *kinds: type) -> bool:
     """Say whether a value is a list in the layout of which one of these is."""
     layout = layout_of(value) if isinstance(value, (Rows, Kept)) else value
     return isinstance(layout, kinds) or (
@@ -295,7 +228,7 @@ def same_storage(layout: Any, other: Any) -> bool:
     return not isinstance(layout, Flattened) or layout.data is other.data
 
 
-def shaped_as(low: Any, form: Any, given: Iterator[Slot]) -> Any:
+def shaped_as(low: Context, form: Any, given: Iterator[Slot]) -> Any:
     """Return buffers in the structure of an item."""
     if isinstance(form, tuple):
         return Several(tuple(shaped_as(low, inner, given) for inner in form))
@@ -305,7 +238,7 @@ def shaped_as(low: Any, form: Any, given: Iterator[Slot]) -> Any:
 # -- what is done with lists ----------------------------------------------------------------------
 
 
-def packed(low: Any, items: Sequence[Buffer | Num], type_: t.Type) -> Rows:
+def packed(low: Context, items: Sequence[Buffer | Num], type_: t.Type) -> Rows:
     """Return a list of values."""
     items = [low.ready(item) for item in items]
     form = form_of_list(type_, items[0] if items else None)
@@ -315,7 +248,7 @@ def packed(low: Any, items: Sequence[Buffer | Num], type_: t.Type) -> Rows:
     return made
 
 
-def read(low: Any, rows: Any, index: Any, hint: str) -> Any:
+def read(low: Context, rows: Any, index: Any, hint: str) -> Any:
     """Return ``rows[index]``: an item, or a new list of a slice."""
     if isinstance(index, Known) and isinstance(index.value, slice):
         index = as_cut(low, index.value)
@@ -330,12 +263,12 @@ def read(low: Any, rows: Any, index: Any, hint: str) -> Any:
     return item_at(low, rows, low.w.position(index, length), hint)
 
 
-def as_cut(low: Any, part: slice) -> Cut:
+def as_cut(low: Context, part: slice) -> Cut:
     """Return a slice that is known when compiling."""
     return cut(low, *map(constant, (part.start, part.stop, part.step)))
 
 
-def positions(low: Any, part: Cut, length: Expr) -> tuple[Expr, int, Expr]:
+def positions(low: Context, part: Cut, length: Expr) -> tuple[Expr, int, Expr]:
     """Return where a slice starts, its step and how many positions it has, within a list."""
     if part.step is not None and not isinstance(part.step, Number):
         raise Declined("a slice of a list in steps that are not known")
@@ -367,21 +300,21 @@ def positions(low: Any, part: Cut, length: Expr) -> tuple[Expr, int, Expr]:
         "count", Choose(Binary(">", size, ZERO), size, ZERO))
 
 
-def place_of(low: Any, first: Expr, step: int, at: Expr) -> Expr:
+def place_of(low: Context, first: Expr, step: int, at: Expr) -> Expr:
     """Return a position of a slice."""
     if first == ZERO and step == 1:
         return at
     moved = at if step == 1 else Binary("*", at, Number(step))
-    return low.w.assign("at", moved if first == ZERO else Binary("+", first, moved))  # type: ignore[no-any-return]
+    return low.w.assign("at", moved if first == ZERO else Binary("+", first, moved))
 
 
-def is_in_sight(low: Any, layout: Flattened | Several) -> None:
+def is_in_sight(low: Context, layout: Flattened | Several) -> None:
     """Leave lists to Python that a ``try`` changes, and that its handlers may see then."""
     if low.w.attempts and any(slot.buffer in low.w.attempts[-1] for slot in slots(layout)):
         raise Declined("a list is changed in `try` that was made outside of it")
 
 
-def write(low: Any, given: Any, index: Any, value: Buffer | Num, adds: bool) -> Any:
+def write(low: Context, given: Value, index: Value, value: Value, adds: bool) -> Any:
     """Write an item of a list, or add to it; slices are only added to."""
     if isinstance(given, Kept) and given.held is not None:
         if low.w.attempts:
@@ -398,8 +331,8 @@ def write(low: Any, given: Any, index: Any, value: Buffer | Num, adds: bool) -> 
 
 
 def write_item(
-    low: Any, layout: Any, start: Expr, length: Expr,
-    index: Any, value: Any, adds: bool
+    low: Context, layout: Any, start: Expr, length: Expr,
+    index: Value, value: Value, adds: bool
 ) -> None:
     """Write an item of a list of a layout, which begins at ``start``, or add to it."""
     if isinstance(index, Several) and len(index.items) == 1:
@@ -419,7 +352,7 @@ def write_item(
             write(low, read_held(low, item), into, value, adds)
         else:
             item = low.arrays.copy(item)
-            put(low, layout, place, low.stored(item, into, value, adds, False))
+            put(low, layout, place, low.stored(item, into, value, adds, NONE))
     elif isinstance(index, Num):
         put(low, layout, there(low.w.position(index, length)), value, adds)
     elif not isinstance(index, Cut) or not adds:

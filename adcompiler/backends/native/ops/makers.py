@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, SINGLE, Apply, Binary, Choose, Element, Expr, Number, Store,
 )
@@ -22,7 +23,7 @@ from adcompiler.backends.native.ops.scalars import TABLE
 from adcompiler.backends.native.ops.singles import dtype_of
 from adcompiler.backends.native.passes.rolling import rolled
 from adcompiler.backends.native.values import (
-    Buffer, Cut, Declined, Kept, Keyed, Known, Num, Record, Several, Span,
+    Args, Buffer, Cut, Declined, Kept, Keyed, Known, Named, Num, Record, Several, Span, Value,
 )
 from adcompiler.backends.native.writer import as_double, single
 from adcompiler.ir import types as t
@@ -34,7 +35,7 @@ from adcompiler.runtime.adjoints.shaping import copy_as_laid_out
 
 ZERO, ONE = Number(0), Number(1)
 PREFIXES: dict[str, Any] = {"zeros": 0, "ones": 1, "empty": None}
-Write = Callable[[Arrays, list[Any], dict[str, Any], t.Type], Any]
+Write = Callable[[Arrays, Args, Named, t.Type], Any]
 
 
 def made_as(type_: t.Type, name: str) -> str:
@@ -47,7 +48,7 @@ def made_as(type_: t.Type, name: str) -> str:
 def filled(name: str) -> Write:
     """Return what writes ``np.zeros`` and the like."""
 
-    def write(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+    def write(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
         shape, _ = options(name, args, named, "shape dtype")
         fill = PREFIXES[name]
         value = None if fill is None else Num(Number(fill), INT, 1)
@@ -58,22 +59,27 @@ def filled(name: str) -> Write:
     return write
 
 
-def of_shape(arrays: Arrays, shape: Any, value: Any, type_: t.Type, name: str) -> Buffer:
+def of_shape(
+    arrays: Arrays, shape: Sequence[Expr], value: Num | Buffer | None, type_: t.Type, name: str
+) -> Buffer:
     """Return a new array of a shape that is as long as its type tells."""
     dtype = made_as(type_, name)
     if not isinstance(type_, t.Array) or len(shape) != type_.ndim or not shape:
         raise Declined(f"`{name}` of a shape that is not known")
-    is_row = isinstance(value, Buffer) and value.dtype == dtype
-    return stretched(arrays, value, shape) if is_row else arrays.new(shape, dtype, value)
+    if not isinstance(value, Buffer):
+        return arrays.new(shape, dtype, value)
+    if value.dtype != dtype:
+        raise Declined(f"`{name}` of an array of another dtype")
+    return stretched(arrays, value, shape)
 
 
-def full(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def full(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.full``."""
     shape, value, _ = options("full", args, named, "shape fill_value dtype")
     return of_shape(arrays, arrays.lengths(shape), value, type_, "full")
 
 
-def full_like(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def full_like(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.full_like``."""
     of, value = options("full_like", args, named, "a fill_value")
     return of_shape(arrays, array(of, "full_like").shape, value, type_, "full_like")
@@ -82,7 +88,7 @@ def full_like(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.T
 def filled_like(prefix: str, of_numbers: bool = False) -> Write:
     """Return what writes ``np.zeros_like`` and the like; that of the runtime takes numbers, too."""
 
-    def write(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+    def write(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
         name = f"{prefix}_like"
         (of,) = options(name, args, named, "a")
         if of_numbers and isinstance(of, Num):
@@ -94,7 +100,7 @@ def filled_like(prefix: str, of_numbers: bool = False) -> Write:
     return write
 
 
-def broadcast(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def broadcast(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.broadcast_to``: of a number, or of an array along axes that have length 1."""
     value, shape = options("broadcast_to", args, named, "array shape")
     lengths = arrays.lengths(shape)
@@ -114,28 +120,22 @@ def stretched(arrays: Arrays, value: Buffer, lengths: Any) -> Buffer:
     return new
 
 
-def product(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
-    """Write ``a @ b``."""
-    if named or len(args) != 2 or not all(isinstance(arg, Buffer) for arg in args):
-        raise Declined("a product with options, or of what are no arrays")
-    return arrays.dot(*args)
+def product(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
+    """Write ``a @ b``, or ``np.dot``."""
+    match args:
+        case [Buffer() as a, Buffer() as b] if not named:
+            return arrays.dot(a, b)
+    raise Declined("a product with options, or of what are no arrays")
 
 
-def dot(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
-    """Write ``np.dot``: a product of arrays, or of numbers."""
-    if len(args) == 2 and not all(isinstance(arg, Buffer) for arg in args):
-        raise Declined("`dot` of what is no array")
-    return product(arrays, args, named, type_)
-
-
-def copied(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def copied(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.copy``."""
     if len(args) != 1 or named:
         raise Declined("a copy with options")
     return owned(arrays, args[0])
 
 
-def owned(arrays: Arrays, value: Any) -> Any:
+def owned(arrays: Arrays, value: Value) -> Any:
     """Return a copy of arrays, of tuples, dicts and instances with such too.
 
     What a loop collected is never written into where it is.
@@ -155,7 +155,7 @@ def owned(arrays: Arrays, value: Any) -> Any:
     raise Declined("a copy of what is no array")
 
 
-def converted(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def converted(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``astype``, ``np.float32`` and ``np.float64``: numbers in another precision."""
     of = args[0] if args else NONE
     found = dtype_of(type_) if isinstance(type_, t.Scalar) else made_as(type_, "astype")
@@ -167,7 +167,7 @@ def converted(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.T
     return write(of) if isinstance(of, Num) else arrays.mapped(write, [of], found)
 
 
-def array_of(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def array_of(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.array``: a copy of an array, or numbers in a row."""
     of, _ = options("array", args, named, "object dtype")
     if isinstance(of, Buffer) and made_as(type_, "array") == of.dtype:
@@ -210,14 +210,14 @@ def put(arrays: Arrays, new: Buffer, at: tuple[Expr, ...], of: Any) -> None:
             put(arrays, new, (*at, Number(i)), item)
 
 
-def as_array(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def as_array(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.asarray``."""
     if len(args) == 1 and not named and isinstance(args[0], Buffer):
         return args[0]
     return array_of(arrays, args, named, type_)
 
 
-def outer(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def outer(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.outer`` of arrays of one axis."""
     a, b = (floats(of, "outer") for of in options("outer", args, named, "a b"))
     if (a.ndim, b.ndim) != (1, 1):
@@ -227,7 +227,7 @@ def outer(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type)
         lambda x, y: Num(Binary("*", x.expr, y.expr), FLOAT), [column, b], FLOAT)
 
 
-def eye(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def eye(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.eye``."""
     n, m, k, _ = options("eye", args, named, "N M k dtype")
     offset = known(k, 0)
@@ -246,7 +246,7 @@ def eye(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -
 def triangle(keeps: str) -> Write:
     """Return what writes ``np.tril`` or ``np.triu`` of a matrix."""
 
-    def write(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+    def write(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
         of, k = options("tril", args, named, "m k")
         of, offset = floats(of, "tril"), known(k, 0)
         if of.ndim != 2 or type(offset) is not int:
@@ -261,7 +261,7 @@ def triangle(keeps: str) -> Write:
     return write
 
 
-def diagonal(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def diagonal(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.diagonal`` of a square matrix, the main one."""
     (of,) = options("diagonal", args, named, "a")
     of = array(of, "diagonal")
@@ -279,7 +279,7 @@ def square(arrays: Arrays, shape: tuple[Expr, ...]) -> None:
     arrays.w.expect_length(*shape)
 
 
-def diag(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def diag(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.diag``: the diagonal of a matrix, or a matrix of a diagonal."""
     (of,) = options("diag", args, named, "v")
     if isinstance(of, Buffer) and of.ndim == 2:
@@ -298,7 +298,7 @@ def on_diagonal(arrays: Arrays, of: Buffer, shape: tuple[Expr, ...]) -> Buffer:
     return new
 
 
-def diagonal_bar(low: Any, g: Any, shape: Any) -> Buffer:
+def diagonal_bar(low: Context, g: Any, shape: Any) -> Buffer:
     """Write ``diagonal_adjoint`` of a square matrix."""
     lengths = low.arrays.lengths(shape)
     if not isinstance(g, Buffer) or g.ndim != 1 or len(lengths) != 2 or g.dtype != FLOAT:
@@ -308,7 +308,7 @@ def diagonal_bar(low: Any, g: Any, shape: Any) -> Buffer:
     return on_diagonal(low.arrays, g, lengths)
 
 
-def counted(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def counted(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.arange`` of integers."""
     first, stop, step = options("arange", args, named, "start stop step")
     if stop == NONE:
@@ -332,7 +332,7 @@ def counted(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Typ
     return new
 
 
-def spaced(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def spaced(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.linspace`` of at least two numbers."""
     first, last, count = options("linspace", args, named, "start stop num")
     w = arrays.w
@@ -353,7 +353,7 @@ def spaced(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type
     return new
 
 
-def transposed(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def transposed(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.transpose``."""
     of, axes = options("transpose", args, named, "a axes")
     of = array(of, "transpose")
@@ -365,7 +365,7 @@ def transposed(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.
     return arrays.turned(of, tuple(axis % of.ndim for axis in order))
 
 
-def expanded(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def expanded(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.expand_dims``: axes of length 1 at places among those of the result."""
     of, axis = options("expand_dims", args, named, "a axis")
     given = known(axis)
@@ -383,7 +383,7 @@ def expanded(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Ty
         of, [None if i in places else Cut(None, None) for i in range(ndim)], arrays.hint)
 
 
-def swapped(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def swapped(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.swapaxes``."""
     of, one, other = options("swapaxes", args, named, "a axis1 axis2")
     of = array(of, "swapaxes")
@@ -395,7 +395,7 @@ def swapped(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Typ
     return arrays.turned(of, tuple(order))
 
 
-def reshaped(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def reshaped(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.reshape``: the same elements in another shape; one length may be -1."""
     of = array(args[0], "reshape")
     if named or len(args) != 2:
@@ -422,14 +422,14 @@ def reshaped(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Ty
     return arrays.shaped(of, lengths)
 
 
-def flattened(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def flattened(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.ravel``."""
     (of,) = options("ravel", args, named, "a")
     of = array(of, "ravel")
     return arrays.shaped(of, (arrays.size(of.shape),))
 
 
-def differences(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def differences(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.diff`` of an array of one axis."""
     of, _, _, before, after = options("diff", args, named, "a n axis prepend append")
     of = floats(of, "diff")
@@ -465,7 +465,7 @@ def differences_between(arrays: Arrays, of: Buffer, before: Any, after: Any) -> 
     return new
 
 
-def clipped(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+def clipped(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.clip`` between two numbers."""
     of, low, high = options("clip", args, named, "a a_min a_max")
     if not all(isinstance(one, (Num, Buffer)) for one in (of, low, high)):
@@ -486,7 +486,7 @@ FUNCTIONS: dict[Any, Write] = {
     **{f"{prefix}_like": filled_like(prefix) for prefix in PREFIXES},
     zeros_like: filled_like("zeros", of_numbers=True),
     "full": full, "full_like": full_like, "broadcast_to": broadcast,
-    "matmul": product, "dot": dot, "outer": outer, crossed: vector_product,
+    **dict.fromkeys(("matmul", "dot"), product), "outer": outer, crossed: vector_product,
     **dict.fromkeys(("astype", "float32", "float64"), converted),
     "copy": copied, own: copied, copy_as_laid_out: copied, "array": array_of, "asarray": as_array,
     "eye": eye, "tril": triangle("<="), "triu": triangle(">="), "diagonal": diagonal,

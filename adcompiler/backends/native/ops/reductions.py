@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, SINGLE, Apply, Assign, Binary, Choose, Element, Expr, Name, Number,
 )
 from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.ops.scalars import TABLE
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Declined, Fused, Kept, Known, Num, Rows, Several,
+    LENGTH, WIDE, Args, Buffer, Declined, Fused, Kept, Known, Named, Num, Rows, Several, Value,
 )
 from adcompiler.backends.native.writer import Writer, as_double, single
 from adcompiler.ir import types as t
-
-if TYPE_CHECKING:
-    from adcompiler.backends.native.lower.lowering import Lowering
 
 ZERO, ONE = Number(0), Number(1)
 NONE = Known(None)
 
 
-def options(
-    name: str, args: Sequence[Buffer | Num | Rows | Several], named: dict[str, Any], wanted: str
-) -> list[Any]:
+def options(name: str, args: Args, named: Named, wanted: str) -> list[Any]:
     """Return the arguments of a library function by their names; None where one is left out."""
     names = wanted.split()
     if len(args) > len(names) or set(named) - set(names[len(args) :]):
@@ -34,7 +30,7 @@ def options(
     return [*args, *(named.get(one, NONE) for one in names[len(args) :])]
 
 
-def known(value: Any, default: Any = None) -> Any:
+def known(value: Value, default: Any = None) -> Any:
     """Return an option that is known when compiling."""
     if isinstance(value, Known):
         return default if value.value is None else value.value
@@ -72,7 +68,7 @@ def along(
     return arrays.helped(helper, of, numbers, dtype, (*shape[:first], *kept, *shape[after:]))
 
 
-def array(value: Any, name: str) -> Buffer:
+def array(value: Value, name: str) -> Buffer:
     """Return an operand that is an array."""
     if not isinstance(value, Buffer) or not value.ndim:
         raise Declined(f"`{name}` of what is no array")
@@ -97,7 +93,7 @@ def total(arrays: Arrays, of: Buffer, axes: tuple[int, ...], keepdims: bool) -> 
     return along(arrays, helper, of, axes, keepdims, dtype)
 
 
-def sums(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
+def sums(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.sum``."""
     of, axis, keepdims = options("sum", args, named, "a axis keepdims")
     of = array(of, "sum")
@@ -133,7 +129,7 @@ def floats(of: Buffer, name: str, short: bool = False) -> Buffer:
     return given
 
 
-def means(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
+def means(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.mean``."""
     of, axis, keepdims = options("mean", args, named, "a axis keepdims")
     of = floats(of, "mean", short=True)
@@ -142,7 +138,7 @@ def means(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: 
     return divided(arrays, total(arrays, of, axes, bool(known(keepdims))), number)
 
 
-def variances(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
+def variances(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.var``: the mean of the squares of what is above the mean."""
     of, axis, ddof, keepdims = options("var", args, named, "a axis ddof keepdims")
     of = floats(of, "var")
@@ -163,7 +159,7 @@ def variances(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], typ
     return divided(arrays, total(arrays, squares, axes, bool(known(keepdims))), number)
 
 
-def deviations(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
+def deviations(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.std``."""
     squared = variances(arrays, args, named, type_)
     if isinstance(squared, Num):
@@ -174,7 +170,7 @@ def deviations(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], ty
 def extremes(helper: str) -> Callable[..., Any]:
     """Return what writes ``np.max`` or ``np.min``."""
 
-    def write(arrays: Arrays, args: list[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
+    def write(arrays: Arrays, args: list[Buffer], named: Named, type_: t.Type) -> Any:
         of, axis, keepdims = options(helper, args, named, "a axis keepdims")
         of = array(of, helper)
         if of.dtype == BOOL:
@@ -196,7 +192,7 @@ def nothing_left(arrays: Arrays, of: Buffer, axes: tuple[int, ...]) -> None:
 def places(helper: str) -> Callable[..., Any]:
     """Return what writes ``np.argmax`` or ``np.argmin``."""
 
-    def write(arrays: Arrays, args: list[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
+    def write(arrays: Arrays, args: list[Buffer], named: Named, type_: t.Type) -> Any:
         of, axis = options(helper, args, named, "a axis")
         of = floats(of, helper, short=True)
         axes = axes_of(of, axis)
@@ -212,7 +208,7 @@ def places(helper: str) -> Callable[..., Any]:
 def tests(name: str) -> Callable[..., Any]:
     """Return what writes ``np.all`` or ``np.any`` of all elements."""
 
-    def write(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+    def write(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
         (of,) = options(name, args, named, "a")
         of = array(of, name)
         w = arrays.w
@@ -226,7 +222,7 @@ def tests(name: str) -> Callable[..., Any]:
     return write
 
 
-def counts(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
+def counts(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.count_nonzero``."""
     of, axis, keepdims = options("count_nonzero", args, named, "a axis keepdims")
     of = array(of, "count_nonzero")
@@ -240,7 +236,7 @@ def counts(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_:
 def running(sign: str, start: Expr) -> Callable[..., Any]:
     """Return what writes ``np.cumsum`` or ``np.cumprod`` of an array of one axis."""
 
-    def write(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+    def write(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
         of, axis = options("cumsum", args, named, "a axis")
         of = floats(of, "cumsum")
         if of.ndim != 1 or known(axis) not in (None, 0, -1):
@@ -259,7 +255,7 @@ def running(sign: str, start: Expr) -> Callable[..., Any]:
     return write
 
 
-def norms(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
+def norms(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
     """Write ``np.linalg.norm``: the root of the sum of the squares, added in order."""
     (of,) = options("norm", args, named, "x")
     of = floats(of, "norm")
@@ -275,9 +271,7 @@ def norms(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: 
 def or_number(write: Callable[..., Any]) -> Callable[..., Any]:
     """Return what writes a reduction that gives a number as it is."""
 
-    def written(
-        arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type
-    ) -> Any:
+    def written(arrays: Arrays, args: Args, named: Named, type_: t.Type) -> Any:
         if len(args) == 1 and not named and isinstance(args[0], Num) and (
             args[0].dtype in (FLOAT, SINGLE)
         ):
@@ -298,7 +292,7 @@ REDUCTIONS: dict[Any, Callable[..., Any]] = {
 """What is written for functions that reduce arrays, by what they mean."""
 
 
-def unstretched(low: Any, g: Any, shape: Any) -> Any:
+def unstretched(low: Context, g: Any, shape: Any) -> Any:
     """Write ``unbroadcast``: sums over the axes that are known to have been stretched."""
     arrays: Arrays = low.arrays
     if not isinstance(shape, Several):
@@ -327,7 +321,7 @@ def unstretched(low: Any, g: Any, shape: Any) -> Any:
     return g
 
 
-def projected(low: Any, g: Any, of: Any) -> Any:
+def projected(low: Context, g: Any, of: Any) -> Any:
     """Write ``project``: a cotangent in the shape of what it belongs to."""
     if isinstance(of, Num):
         if isinstance(g, Buffer):
@@ -344,7 +338,7 @@ def projected(low: Any, g: Any, of: Any) -> Any:
     raise Declined("a cotangent of what is no number or array")
 
 
-def seeded(low: Lowering, value: Buffer | Fused | Num, *_: Any) -> Any:
+def seeded(low: Context, value: Buffer | Fused | Num, *_: Any) -> Any:
     """Write ``seed``: 1 for a number, for an array of one element, else what Python raises."""
     if isinstance(value, Num) and value.dtype != BOOL:
         return Num(Number(1.0), FLOAT)

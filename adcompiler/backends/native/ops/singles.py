@@ -19,7 +19,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.ops.scalars import (
     C_FUNCTIONS, COMPARISONS, OF_EACH, TABLE, as_truth, negation,
 )
-from adcompiler.backends.native.values import Buffer, Declined, Fused, Num, Several
+from adcompiler.backends.native.values import Buffer, Declined, Fused, Key, Num, Several
 from adcompiler.backends.native.writer import Writer, as_double, single
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Var
@@ -98,7 +98,7 @@ def check_precisions(unit: Unit, read: Iterable[Var]) -> None:
 
 
 def computed_in(
-    w: Writer, key: Any, function: Callable[..., Any], types: Sequence[t.Type],
+    w: Writer, key: Key, function: Key, types: Sequence[t.Type],
     type_: t.Type | None, of_each: bool = False
 ) -> Callable[..., Num]:
     """Return what writes a function of ``TABLE`` of short floats and others.
@@ -133,7 +133,7 @@ def computed_in(
     return rounded
 
 
-def dtype_with(key: Any, dtypes: set[str]) -> str:
+def dtype_with(key: Key, dtypes: set[str]) -> str:
     """Return the machine type of a result of operands that are short floats, or Python's numbers.
 
     What is Python's takes the precision of a short float that it meets. Where a number may be

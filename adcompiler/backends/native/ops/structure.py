@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from adcompiler.backends.native.loops import FLOAT, NAUGHT, SHORT, SINGLE, Binary, Number
+from adcompiler.backends.native.context import Context
+from adcompiler.backends.native.loops import FLOAT, INT, NAUGHT, SHORT, SINGLE, Binary, Number
 from adcompiler.backends.native.lower.sources import lengths_of
 from adcompiler.backends.native.ops import lists
 from adcompiler.backends.native.ops.indexing import cut, last_written, read
@@ -17,12 +18,12 @@ from adcompiler.backends.native.ops.makers import diagonal_bar
 from adcompiler.backends.native.ops.reductions import projected, seeded, unstretched
 from adcompiler.backends.native.ops.scalars import TABLE
 from adcompiler.backends.native.values import (
-    LENGTH, POSITION, Backwards, Buffer, Complex, Cut, Declined, Endless, Fused, Kept, Keyed,
-    Known, Num, Rows, Several, Span, Together, literal,
+    LENGTH, POSITION, Backwards, Buffer, Complex, Cut, Declined, Endless, Fused, Kept, Keyed, Known,
+    Num, Rows, Several, Span, Together, Value, literal,
 )
 from adcompiler.backends.native.writer import Writer, as_double, single
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Star, Update, Var
+from adcompiler.ir.nodes import NONE, Star, Update, Var
 from adcompiler.runtime import (
     as_gradient, check_count, keeps_shape, note_value, noted_value, paired, project, repack,
     same_extent, same_length, same_shape, same_trailing_shape, seed, unbroadcast, unpack,
@@ -34,7 +35,7 @@ from adcompiler.runtime.containers import positions
 from adcompiler.runtime.structure import add
 
 
-def span(low: Any, *args: Any) -> Any:
+def span(low: Context, *args: Any) -> Any:
     """Return a range."""
     if not all(isinstance(arg, Num) and arg.dtype == "int64" for arg in args):
         raise Declined("a range of what are no integers")
@@ -62,14 +63,14 @@ def after(w: Writer, number: Num) -> Num:
     return Num(w.assign("end", Binary("+", number.expr, Number(1))), "int64", number.bound + 1)
 
 
-def backwards(low: Any, of: Any) -> Any:
+def backwards(low: Context, of: Any) -> Any:
     """Return ``reversed(of)``."""
     if isinstance(of, Endless):
         raise Declined("reversed of what has no end")
     return of.of if isinstance(of, Backwards) else Backwards(of)
 
 
-def length(low: Any, of: Any) -> Num:
+def length(low: Context, of: Any) -> Num:
     """Return ``len(of)``."""
     if isinstance(of, Buffer) and of.ndim:
         return Num(of.shape[0], "int64", LENGTH)
@@ -82,7 +83,7 @@ def length(low: Any, of: Any) -> Num:
     raise Declined("the length of what is no array")
 
 
-def taken(low: Any, of: Kept | Rows, part: Any) -> Span | Backwards:
+def taken(low: Context, of: Kept | Rows, part: Any) -> Span | Backwards:
     """Return the positions of the items of a sequence that a slice takes."""
     if isinstance(part, Known) and isinstance(part.value, slice):
         part = lists.as_cut(low, part.value)
@@ -99,17 +100,17 @@ def taken(low: Any, of: Kept | Rows, part: Any) -> Span | Backwards:
     return Backwards(Span(after(low.w, far), after(low.w, near)))
 
 
-def together(low: Any, *parts: Any) -> Together:
+def together(low: Context, *parts: Any) -> Together:
     """Return ``zip(*parts)``."""
     return Together(parts)
 
 
-def counted(low: Any, of: Kept | Rows) -> Together:
+def counted(low: Context, of: Kept | Rows) -> Together:
     """Return ``enumerate(of)``."""
     return Together((None, of))
 
 
-def endless(low: Any, *args: Any) -> Endless:
+def endless(low: Context, *args: Any) -> Endless:
     """Return ``itertools.count(start)``."""
     start = args[0] if args else literal(0)
     if len(args) > 1 or not isinstance(start, Num) or start.dtype != "int64":
@@ -118,14 +119,14 @@ def endless(low: Any, *args: Any) -> Endless:
     return Endless(replace(start, expr=low.w.named("first", start.expr)))
 
 
-def equal_shapes(low: Any, a: Several, b: Several) -> Known:
+def equal_shapes(low: Context, a: Several, b: Several) -> Known:
     """Leave shapes to Python that differ where code was compiled for equal ones."""
     if isinstance(a, Several) and isinstance(b, Several) and len(a.items) != len(b.items):
         raise Declined("arrays of different numbers of axes are expected to have one shape")
     return equal_ends(low, a, b)
 
 
-def stretched_shape(low: Any, *shapes: Any) -> Several:
+def stretched_shape(low: Context, *shapes: Any) -> Several:
     """Return ``np.broadcast_shapes(*shapes)``; axes that are stretched are known to be."""
     if not shapes or not all(isinstance(shape, Several) for shape in shapes):
         raise Declined("shapes that are not known")
@@ -140,7 +141,7 @@ def stretched_shape(low: Any, *shapes: Any) -> Several:
     return Several(tuple(found))
 
 
-def of_three(low: Any, a: Any, b: Any) -> Known:
+def of_three(low: Context, a: Any, b: Any) -> Known:
     """Leave vectors to Python that have not three components where that was expected."""
     for one in (a, b):
         if not isinstance(one, (Buffer, Fused)) or not one.ndim:
@@ -150,7 +151,7 @@ def of_three(low: Any, a: Any, b: Any) -> Known:
     return Known(None)
 
 
-def equal_ends(low: Any, a: Several, b: Several) -> Known:
+def equal_ends(low: Context, a: Several, b: Several) -> Known:
     """Leave shapes to Python of which one does not end in the other where that was expected."""
     if not isinstance(a, Several) or not isinstance(b, Several) or len(a.items) < len(b.items):
         raise Declined("shapes that are not known")
@@ -159,14 +160,14 @@ def equal_ends(low: Any, a: Several, b: Several) -> Known:
     return Known(None)
 
 
-def equal_extents(low: Any, first: Any, *others: Any) -> Known:
+def equal_extents(low: Context, first: Any, *others: Any) -> Known:
     """Leave extents to Python that differ where code was compiled for equal ones."""
     for other in others:
         low.w.expect_length(first.expr, other.expr)
     return Known(None)
 
 
-def equal_lengths(low: Any, *given: Any) -> Known:
+def equal_lengths(low: Context, *given: Any) -> Known:
     """Leave sequences of different lengths, as ``zip(..., strict=True)`` refuses, to Python."""
     first, *rest = (length(low, one) for one in given)
     for other in rest:
@@ -174,12 +175,12 @@ def equal_lengths(low: Any, *given: Any) -> Known:
     return Known(None)
 
 
-def counted_right(low: Any, of: Kept | Rows, count: Any) -> Known:
+def counted_right(low: Context, of: Kept | Rows, count: Any) -> Known:
     """Leave a sequence that has another number of items than are unpacked to Python."""
     return equal_lengths(low, of, Several((None,) * int(count.expr.value)))
 
 
-def unpacked(low: Any, of: Any, count: Any, star: Any) -> Several:
+def unpacked(low: Context, of: Any, count: Any, star: Any) -> Several:
     """Return the items of an array or a tuple that has as many as are unpacked, without a star."""
     if not isinstance(star.expr, Number) or int(star.expr.value) >= 0:
         raise Declined("a sequence is unpacked with a star")
@@ -194,7 +195,7 @@ def unpacked(low: Any, of: Any, count: Any, star: Any) -> Several:
     ))
 
 
-def repacked(low: Any, parts: Any, of: Any, star: Any = None) -> Any:
+def repacked(low: Context, parts: Any, of: Any, star: Any = None) -> Any:
     """Return the cotangents of what was unpacked as that of the array, or of the tuple."""
     if star is not None and (not isinstance(star.expr, Number) or int(star.expr.value) >= 0):
         raise Declined("a sequence is unpacked with a star")
@@ -210,14 +211,14 @@ def repacked(low: Any, parts: Any, of: Any, star: Any = None) -> Any:
     return new
 
 
-def as_given(low: Any, of: Any) -> Any:
+def as_given(low: Context, of: Any) -> Any:
     """Return ``tuple(of)`` of a tuple."""
     if not isinstance(of, Several):
         raise Declined("a tuple of what is no tuple")
     return of
 
 
-def finished(low: Any, bar: Any, var: Any) -> Any:
+def finished(low: Context, bar: Any, var: Any) -> Any:
     """Return a cotangent as the gradient of an argument."""
     if isinstance(var, Num) and var.dtype == "float64":
         if isinstance(bar, Known) and bar.value is None:
@@ -241,19 +242,19 @@ def finished(low: Any, bar: Any, var: Any) -> Any:
     raise Declined("a gradient of what is no number or array")
 
 
-def noted(low: Any, place: Any, value: Any) -> Any:
+def noted(low: Context, place: Value, value: Value) -> Any:
     """Write the number that a variable has got where a handler finds it."""
     if not isinstance(value, Num):
         raise Declined("what is no number is kept for a handler of exceptions")
-    return low.stored(place, literal(0), value, False, False)
+    return low.stored(place, Num(Number(0), INT, 0), value, False, NONE)
 
 
-def noted_last(low: Any, place: Any) -> Any:
+def noted_last(low: Context, place: Value) -> Any:
     """Return the number that a variable had when an exception was raised."""
-    return low.item(Var("noted"), place, literal(0))
+    return low.item(Var("noted"), place, Num(Number(0), INT, 0))
 
 
-def copies_in(low: Any, of: Kept | Rows, copy: Any) -> Known:
+def copies_in(low: Context, of: Kept | Rows, copy: Value) -> Known:
     """Return what stands for the arrays and containers that a list of numbers holds, and copies."""
     if not isinstance(of, (Rows, Kept)):
         raise Declined("an argument that holds arrays is written into")
@@ -261,7 +262,7 @@ def copies_in(low: Any, of: Kept | Rows, copy: Any) -> Known:
 
 
 def keyed(
-    low: Any, parts: Mapping[Any, Any], is_record: bool = False, cls: type | None = None
+    low: Context, parts: Mapping[Any, Any], is_record: bool = False, cls: type | None = None
 ) -> Keyed:
     """Return a dict, or the attributes of an instance, that is made."""
     if any(isinstance(part, Star) for part in parts.values()):
@@ -272,7 +273,7 @@ def keyed(
     )
 
 
-def with_part(low: Any, obj: Keyed, rhs: Update) -> Keyed:
+def with_part(low: Context, obj: Keyed, rhs: Update) -> Keyed:
     """Return a dict or an instance with a part of it replaced, or increased."""
     step, *rest = rhs.steps
     if (step.kind, obj.is_record) not in (("item", False), ("attr", True)):
@@ -290,7 +291,7 @@ def with_part(low: Any, obj: Keyed, rhs: Update) -> Keyed:
     return replace(obj, parts={**obj.parts, key: new}, types={**obj.types, key: type_})
 
 
-def added(low: Any, a: Any, b: Any) -> Any:
+def added(low: Context, a: Value, b: Value) -> Any:
     """Return the sum of two cotangents; None is that of what carries no derivative."""
     match a, b:
         case (Known(None), other) | (other, Known(None)):
@@ -298,7 +299,8 @@ def added(low: Any, a: Any, b: Any) -> Any:
         case Num(), Num():
             return TABLE["add"](low.w, a, b)
         case Buffer(dtype=dtype, ndim=ndim), Buffer() if (b.dtype, b.ndim) == (dtype, ndim):
-            return low.arrays.settled(low.arrays.elementwise("add", [a, b], t.Array(dtype, ndim)))
+            return low.arrays.settled(low.arrays.elementwise(
+                "add", [a, b], t.Array(dtype, ndim), (t.Array(dtype, ndim),) * 2))
         case Several(), Several() if len(a.items) == len(b.items):
             return Several(tuple(added(low, *pair) for pair in zip(a.items, b.items, strict=True)))
         case Keyed(), Keyed() if a.is_record == b.is_record:
@@ -318,7 +320,7 @@ def key_of(index: Cut | Known | Num | Several) -> Any:
     raise Declined("a key that is computed")
 
 
-def attribute(low: Any, obj: Any, name: str) -> Any:
+def attribute(low: Context, obj: Any, name: str) -> Any:
     """Return ``obj.name``."""
     if isinstance(obj, Keyed) and obj.is_record:
         return obj.part(name)

@@ -16,9 +16,7 @@ from adcompiler.backends.native.reading import bound_by, has_break, names_in
 from adcompiler.backends.native.writer import Writer
 
 
-def with_tests_in_front(
-    w: Writer, loop: For, changing: frozenset[str]
-) -> tuple[list[Row], For]:
+def with_tests_in_front(w: Writer, loop: For, changing: frozenset[str]) -> tuple[list[Row], For]:
     """Return statements in front of a loop, and the loop without the tests that they make.
 
     ``changing`` are the names that several statements give a value.

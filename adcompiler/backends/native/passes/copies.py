@@ -130,9 +130,7 @@ class Copies:
             made[row.name] = row, starts[i]
         return Body([row for row in rows if row != Note("")])
 
-    def is_dead(
-        self, copy: Make, of: str, made: dict[str, tuple[Make, int]], end: int
-    ) -> bool:
+    def is_dead(self, copy: Make, of: str, made: dict[str, tuple[Make, int]], end: int) -> bool:
         """Say whether an array is one that the block makes, and that nothing names behind its copy,
         which ends in front of the statement ``end``."""
         if of not in made:

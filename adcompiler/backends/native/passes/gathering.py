@@ -125,9 +125,7 @@ def reads_what_is_written(storage: Storage, nest: Nest) -> bool:
     return bool(read & set(written)) or len(set(written)) < len(written)
 
 
-def added_by(
-    storage: Storage, nest: Nest, store: Store, defined: dict[str, Expr]
-) -> Added | None:
+def added_by(storage: Storage, nest: Nest, store: Store, defined: dict[str, Expr]) -> Added | None:
     """Return what a loop adds to a part of an array; None if it is no part that is known."""
     part = storage.parts.get(store.buffer)
     if part is None or store.indices != nest.here or len(nest.names) > 1 or len(part.places) > 1:
@@ -202,9 +200,7 @@ def inlined(one: Added, kept: dict[str, tuple[Nest, Expr]]) -> Expr:
     return with_elements(one.value, again)
 
 
-def joined(
-    lengths: Lengths, done: list[Placed[Row | Group]], one: Added, touched: Touched
-) -> bool:
+def joined(lengths: Lengths, done: list[Placed[Row | Group]], one: Added, touched: Touched) -> bool:
     """Put what is added to a part behind what is to others of the same buffer, if that can be."""
     for at in nearest(done):
         group = done[at].item

@@ -17,9 +17,7 @@ from adcompiler.backends.native.loops import (
     Forever, Leave, LoopFunction, Make, Name, Number, Part, Reserve, Row, Store, Turn, Unary, Use,
     View, When, rows_of,
 )
-from adcompiler.backends.native.reading import (
-    bound_by, elements_of, has_break, names_in, read_by,
-)
+from adcompiler.backends.native.reading import bound_by, elements_of, has_break, names_in, read_by
 from adcompiler.backends.native.writer import Writer
 from adcompiler.support.structs import dataclass
 

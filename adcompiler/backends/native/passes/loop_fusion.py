@@ -22,9 +22,7 @@ from adcompiler.backends.native.passes.element_loops import (
 from adcompiler.backends.native.passes.gathering import gathered
 from adcompiler.backends.native.passes.unused import ALIASES, all_needed
 from adcompiler.backends.native.reading import bound_by, elements_of, read_by
-from adcompiler.backends.native.rewriting import (
-    with_blocks, with_elements, with_exprs, with_names,
-)
+from adcompiler.backends.native.rewriting import with_blocks, with_elements, with_exprs, with_names
 from adcompiler.backends.native.writer import Writer
 
 MOST_PAIRS = 8
@@ -93,9 +91,7 @@ class LoopFusion:
     that is written into overlaps itself: loops write into what they have made.
     """
 
-    def __init__(
-        self, w: Writer, counts: Counter[str | None], readers: Counter[str]
-    ) -> None:
+    def __init__(self, w: Writer, counts: Counter[str | None], readers: Counter[str]) -> None:
         self.w = w
         self.counts = counts
         self.readers = readers
@@ -118,9 +114,7 @@ class LoopFusion:
                 done.append(Placed(row, storage.touched(row)))
         return [one.item for one in done]
 
-    def merge(
-        self, storage: Storage, lengths: Lengths, done: list[Placed[Row]], row: Row
-    ) -> bool:
+    def merge(self, storage: Storage, lengths: Lengths, done: list[Placed[Row]], row: Row) -> bool:
         """Merge loops with earlier ones, if there are any that can be."""
         nest = nest_of(row)
         if nest is None:

@@ -190,9 +190,7 @@ class Pieces:
                 return of if self.sum_of(offset) == start else None
         return None
 
-    def made(
-        self, of: str, nest: Nest, rows: Sequence[Row], makes: dict[str, int]
-    ) -> Make | None:
+    def made(self, of: str, nest: Nest, rows: Sequence[Row], makes: dict[str, int]) -> Make | None:
         """Return the statement that makes an array of which loops visit all elements in order."""
         shape: tuple[Expr, ...] | None = None
         while of not in makes:

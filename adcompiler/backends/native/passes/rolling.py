@@ -7,7 +7,6 @@ nothing is wrapped, so that compilers make vectors of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,9 +19,7 @@ from adcompiler.backends.native.ops.reductions import array, known, options
 from adcompiler.backends.native.passes.bounds import shifted
 from adcompiler.backends.native.reading import exprs_of
 from adcompiler.backends.native.rewriting import replaced, with_exprs
-from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Cut, Declined, Fused, Num,
-)
+from adcompiler.backends.native.values import LENGTH, WIDE, Args, Buffer, Cut, Declined, Fused, Num
 from adcompiler.backends.native.writer import Writer, whole
 from adcompiler.ir import types as t
 
@@ -31,7 +28,7 @@ NEAREST = 4
 """Elements are read where they stand if they are moved by no more than this."""
 
 
-def rolled(arrays: Arrays, args: Sequence[Buffer], named: dict[str, Any], type_: t.Type) -> Any:
+def rolled(arrays: Arrays, args: Args, named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.roll`` along an axis: what leaves it at one end comes in at the other."""
     of, shift, axis = options("roll", args, named, "a shift axis")
     of, at = array(of, "roll"), known(axis)

@@ -107,9 +107,7 @@ def is_place(expr: Expr) -> bool:
 class Rows:
     """Which rows loops touch; ``flat`` are the names of arrays whose elements lie in a row."""
 
-    def __init__(
-        self, storage: Storage, flags: frozenset[str], flat: dict[str, Flattened]
-    ) -> None:
+    def __init__(self, storage: Storage, flags: frozenset[str], flat: dict[str, Flattened]) -> None:
         self.storage = storage
         self.flags = flags
         self.flat = flat

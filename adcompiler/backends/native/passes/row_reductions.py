@@ -225,9 +225,7 @@ class Reduction:
         self.front.append(Make(column, (Choose(alone, size, ZERO),), FLOAT))
         return rows, [When(alone, Body(last), Body())]
 
-    def names(
-        self, lengths: Sequence[Expr], hint: str
-    ) -> tuple[list[str], tuple[Expr, ...]]:
+    def names(self, lengths: Sequence[Expr], hint: str) -> tuple[list[str], tuple[Expr, ...]]:
         """Return new names of positions, and the positions."""
         names = [self.w.fresh(f"{hint}_{letter}") for letter, _ in zip(
             "jklmno", lengths, strict=False)]

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 
-from adcompiler.backends.native.loops import (
-    Body, Break, Forever, Note, Reserve, Row, rows_of,
-)
+from adcompiler.backends.native.loops import Body, Break, Forever, Note, Reserve, Row, rows_of
 from adcompiler.backends.native.passes.seed_axis import SeedAxis
 from adcompiler.backends.native.passes.unused import ALIASES
 from adcompiler.backends.native.reading import bound_by, read_by, written_by

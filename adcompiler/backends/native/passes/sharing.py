@@ -82,9 +82,7 @@ class Sharing:
                 self.of[row.name] = source_of(row)
                 self.join(row.name, source_of(row))
 
-    def numbered(
-        self, body: Body, change: Callable[[Body], Body]
-    ) -> tuple[list[Row], list[int]]:
+    def numbered(self, body: Body, change: Callable[[Body], Body]) -> tuple[list[Row], list[int]]:
         """Return the statements of a block with what ``change`` makes of the blocks in them.
 
         Beside them are their numbers, from ``next`` on, and that of what is behind all of them.

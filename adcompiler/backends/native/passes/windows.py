@@ -16,9 +16,7 @@ from adcompiler.backends.native.loops import (
     Store, When, rows_of,
 )
 from adcompiler.backends.native.passes.bounds import shifted
-from adcompiler.backends.native.reading import (
-    bound_by, elements_of, names_in, read_by, written_by,
-)
+from adcompiler.backends.native.reading import bound_by, elements_of, names_in, read_by, written_by
 from adcompiler.backends.native.rewriting import with_elements
 from adcompiler.backends.native.writer import Writer
 from adcompiler.support.structs import dataclass
@@ -119,9 +117,7 @@ class Window:
             test = Binary("or", test, other)
         return test
 
-    def renamed(
-        self, rows: list[Row], names: dict[int, str], ahead: int, read: Row
-    ) -> list[Row]:
+    def renamed(self, rows: list[Row], names: dict[int, str], ahead: int, read: Row) -> list[Row]:
         """Return statements with variables for the elements; ``read`` is put where one comes in."""
 
         def variable(element: Element) -> Expr:
@@ -206,9 +202,7 @@ def totals_on(loop: For, arrays: Arrays, buffer: str, read: Reads) -> list[Total
     return []
 
 
-def windows_on(
-    w: Writer, loop: For, arrays: Arrays, buffer: str, read: Reads
-) -> list[Window]:
+def windows_on(w: Writer, loop: For, arrays: Arrays, buffer: str, read: Reads) -> list[Window]:
     """Return the windows on an array that a loop writes into; all of it has to be known."""
     root = w.root(buffer)
     touched = {name for _, names in read for name in names} - {buffer}
@@ -249,9 +243,7 @@ def windows_on(
     ]
 
 
-def place(
-    w: Writer, indices: tuple[Expr, ...], name: str, changing: set[str]
-) -> Place | None:
+def place(w: Writer, indices: tuple[Expr, ...], name: str, changing: set[str]) -> Place | None:
     """Return which element subscripts mean; None where that is more than a number away."""
     found: tuple[int, int] | None = None
     rest: list[tuple[Expr | None, int]] = []
