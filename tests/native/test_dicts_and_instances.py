@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 from adcompiler import compiled, grad, jacobian, jvp, value_and_grad, vjp
+from adcompiler.backends.native.loops import Name, Store, rows_of
+from adcompiler.backends.native.lower.lowering import Lowering
+from adcompiler.backends.native.ops.structure import added
+from adcompiler.backends.native.values import Buffer, Keyed
 from adcompiler.errors import UnsupportedError
+from adcompiler.ir.nodes import Block, Function, Origin
 from adcompiler.runtime import AliasedError
+from adcompiler.typed.unit import Unit
 from tests.native.test_backends_agree import watched
 
 pytestmark = pytest.mark.usefixtures("plain_loops")
@@ -167,3 +173,12 @@ def test_a_dict_that_is_made() -> None:
     got, expected = compiled(made)(X), made(X)
     assert got["b"] == expected["b"]
     assert same(got["a"], expected["a"])
+
+
+def test_parts_of_dicts_that_are_arrays_are_added() -> None:
+    low = Lowering(Unit(), [Function("f", (), Block((), ()), Origin("f.py", 1, 0, "f()"))])
+    a, b = (Buffer(name, "float64", (Name("n"),)) for name in "ab")
+    found = added(low, Keyed({"w": a}, False, {}), Keyed({"w": b}, False, {}))
+    assert found.parts["w"].shape == (Name("n"),)
+    (stored,) = [row for row in rows_of(low.w.body) if isinstance(row, Store)]
+    assert stored.buffer == found.parts["w"].name and stored.value.operator == "+"

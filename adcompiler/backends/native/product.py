@@ -54,7 +54,9 @@ HEAD = f"""import math
 
 import numpy as np
 
-from adcompiler.runtime.native import {', '.join(IMPORTED)}
+from adcompiler.runtime.native import (
+    {', '.join(IMPORTED)},
+)
 """
 
 
