@@ -8,7 +8,7 @@ the reverse of a region is again a region of the same kind. Nothing is ever edit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -292,6 +292,12 @@ def step_with(step: Step, new: Callable[[Any], Any]) -> Step:
         step, args=tuple(map(new, step.args)),
         kwargs=tuple((key, new(atom)) for key, atom in step.kwargs),
     )
+
+
+def constants(atoms: Sequence[Atom | Star]) -> list[Any] | None:
+    """Return the values of constants, None if one is none."""
+    found = [atom.value for atom in atoms if isinstance(atom, Const)]
+    return found if len(found) == len(atoms) else None
 
 
 def unstar(argument: Atom | Star) -> Atom:

@@ -7,12 +7,12 @@ before anything else is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from adcompiler.analyses.purity import Purity, checks
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, Let, Origin, Star, Statement, Var, unstar,
+    Atom, Block, Call, Const, Do, Let, Origin, Rhs, Star, Statement, Var, unstar,
 )
 from adcompiler.ir.visit import definitions, walk
 from adcompiler.ops.registry import REGISTRY
@@ -38,7 +38,7 @@ def refuse_early(s: Writer, made: Atom, statements: Iterable[Statement], origin:
         s.unit.iterators.early[made] = (finding, len(s.out))
 
 
-def at_once(s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]) -> None:
+def at_once(s: Writer, function: Any, args: Sequence[Atom | Star], kwargs: dict[str, Atom]) -> None:
     """Take back what is recorded of iterators whose items are all asked for as they are made."""
     early = s.unit.iterators.early
     for arg in args:
@@ -84,7 +84,7 @@ def leaves_traces(unit: Unit, block: Block) -> bool:
             for statement in walk(block) if isinstance(statement, Do | Let)
         )
 
-    def has_trace(rhs: Any) -> bool:
+    def has_trace(rhs: Rhs) -> bool:
         if not isinstance(rhs, Call) or purity.is_pure(rhs):
             return False
         function = rhs.func.value if isinstance(rhs.func, Const) else None

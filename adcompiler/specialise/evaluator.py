@@ -7,7 +7,6 @@ tables of the ``Unit``. A branch whose condition is a compile-time value is repl
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from adcompiler.frontend.rewriting.classes import class_made
 from adcompiler.frontend.scope import Scope
@@ -172,7 +171,8 @@ class Specialiser(Operations):
         return result
 
     def call(
-        self, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+        self, func: Atom, args: Sequence[Atom | Star], kwargs: dict[str, Atom], origin: Origin,
+        name: str,
     ) -> Atom:
         """Write a call; functions whose source is read are opened or compiled on their own."""
         function, start = func.value if isinstance(func, Const) else None, len(self.out)

@@ -22,7 +22,7 @@ from adcompiler.specialise.writer import Writer
 
 @folds(generated)
 def fold_generated(
-    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Writer, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a generator, and remember in which loop it was made."""
     generator = s.let(
@@ -34,6 +34,7 @@ def fold_generated(
         refuse_early(s, generator, (made for made in s.out if args[0] in defined(made)), origin)
     else:
         read = [s.unit.globals.reads[arg] for arg in args[1:] if arg in s.unit.globals.reads]
+        assert isinstance(by_function, Const)
         s.unit.iterators.by_function[generator] = by_function.value, tuple(read)
         before = [made for made in s.out if generator not in defined(made)]
         refuse_early(s, generator, before, origin)
@@ -84,7 +85,7 @@ def check_in_pieces(
 
 
 def opened_arguments(
-    s: Writer, function: Any, args: list[Any], origin: Origin
+    s: Writer, function: Any, args: list[Atom], origin: Origin
 ) -> list[Any]:
     """Return the arguments of a call, generators among them as lists if it consumes them."""
     if not any(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir.nodes import Atom, Block, Origin, Star, Var
@@ -63,6 +62,7 @@ class Operations(Writer, ABC):
 
     @abstractmethod
     def call(
-        self, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+        self, func: Atom, args: Sequence[Atom | Star], kwargs: dict[str, Atom], origin: Origin,
+        name: str,
     ) -> Atom:
         """Write a call; functions whose source is read are opened or compiled on their own."""

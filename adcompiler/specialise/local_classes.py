@@ -9,11 +9,11 @@ from __future__ import annotations
 import builtins
 import types as python_types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from adcompiler.frontend.scope import Scope
-from adcompiler.ir.nodes import Atom, Const, Origin
+from adcompiler.ir.nodes import Atom, Const, Origin, Star, constants
 from adcompiler.specialise.writer import Writer
 
 DECORATORS = ("dataclasses.dataclass",)
@@ -27,30 +27,32 @@ class UnsupportedClassError(Exception):
 
 
 def local_class(
-    s: Writer, args: list[Any], captured: dict[str, Atom], scope: Scope | None, origin: Origin
+    s: Writer, args: Sequence[Atom | Star], captured: dict[str, Atom], scope: Scope | None,
+    origin: Origin,
 ) -> Atom:
     """Return the class that a ``class`` statement makes; report one that cannot be made now.
 
     ``args`` are its name, its line, the number of bases, the options of its decorators, then its
     bases and decorators; ``captured`` are variables of the function that its text names.
     """
-    name, line, count, options, *atoms = args
-    if not all(isinstance(atom, Const) for atom in atoms):
-        return refuse(s, f"`{name.value}` has a base or a decorator that is not known", origin)
-    values = [atom.value for atom in atoms]
-    bases, decorators = values[: count.value], values[count.value :]
+    known, values = constants(args[:4]), constants(args[4:])
+    assert known is not None
+    name, line, count, options = known
+    if values is None:
+        return refuse(s, f"`{name}` has a base or a decorator that is not known", origin)
+    bases, decorators = values[:count], values[count:]
     if scope is None or not all(full_name(decorator) in DECORATORS for decorator in decorators):
-        return refuse(s, f"`{name.value}` has a decorator other than dataclass", origin)
-    code = code_of_class(scope.function.__code__, name.value, line.value)
+        return refuse(s, f"`{name}` has a decorator other than dataclass", origin)
+    code = code_of_class(scope.function.__code__, name, line)
     if code is None:
-        return refuse(s, f"the code of `{name.value}` is not found", origin)
+        return refuse(s, f"the code of `{name}` is not found", origin)
     try:
-        cells = cells_for(code, name.value, captured, scope.function)
-        cls = made_class(code, name.value, bases, decorators, options.value, cells, scope.function)
+        cells = cells_for(code, name, captured, scope.function)
+        cls = made_class(code, name, bases, decorators, options, cells, scope.function)
     except UnsupportedClassError as error:
         return refuse(s, str(error), origin)
     except Exception as error:
-        return refuse(s, f"making `{name.value}` raises {type(error).__name__}: {error}", origin)
+        return refuse(s, f"making `{name}` raises {type(error).__name__}: {error}", origin)
     return s.unit.relied.static(cls, (("live", cls),))
 
 
@@ -105,8 +107,9 @@ def cells_for(
 
 
 def made_class(
-    code: python_types.CodeType, name: str, bases: list[Any], decorators: list[Any],
-    options: tuple[dict[str, Any] | None, ...], cells: dict[str, Any], function: Callable[..., Any],
+    code: python_types.CodeType, name: str, bases: list[type],
+    decorators: list[Callable[..., Any]], options: tuple[dict[str, Any] | None, ...],
+    cells: dict[str, python_types.CellType], function: Callable[..., Any],
 ) -> type:
     """Return the class made by some code; the same one for the same surroundings."""
     known = _made.setdefault(function, {})
@@ -128,7 +131,7 @@ def made_class(
     return made  # type: ignore[no-any-return]
 
 
-def is_empty(cell: Any) -> bool:
+def is_empty(cell: python_types.CellType) -> bool:
     """Say whether a cell holds nothing yet."""
     try:
         cell.cell_contents  # noqa: B018 (it raises where it holds nothing)

@@ -15,8 +15,8 @@ from typing import Any
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, Free, Function, If, Item, Let, Origin, Try, Var,
-    Pack, Update, operands, unstar,
+    Atom, Attribute, Block, Call, Const, Do, Free, Function, If, Item, Let, Origin, Pack, Statement,
+    Try, Update, Var, operands, unstar,
 )
 from adcompiler.ir.operators import ORDER, is_one
 from adcompiler.ir.remembered import remembered
@@ -138,7 +138,7 @@ class Finder:
             inside = [one for arm in arms for one in walk(arm)]
             yield from self.made_memos(self.stores(inside, FILLING), asked, read)
 
-    def chosen_memos(self, statement: Any) -> Iterator[Memo]:
+    def chosen_memos(self, statement: Statement) -> Iterator[Memo]:
         """Yield the store ``MEMO[key] = MEMO[key] if key in MEMO else new``, and its like."""
         for place, values, origin in self.stores([statement], FILLING):
             chosen = [self.conditions[var] for var in self.reached(values) if (
@@ -163,13 +163,13 @@ class Finder:
                 yield Memo(place[0], sources, origin, sized, len(place) == 1)
 
     def stores(
-        self, statements: Iterable[Any], methods: Collection[str], assigned: bool = True
+        self, statements: Iterable[Statement], methods: Collection[str], assigned: bool = True
     ) -> Iterator[tuple[Place, list[Atom], Origin]]:
         """Yield the places that statements store into, by ``methods`` or as ``assigned``."""
         for statement in statements:
-            rhs = statement.rhs if isinstance(statement, (Let, Do)) else None
-            if not isinstance(rhs, Call):
+            if not isinstance(statement, (Let, Do)) or not isinstance(statement.rhs, Call):
                 continue
+            rhs = statement.rhs
             args = list(map(unstar, rhs.args))
             function = rhs.func.value if isinstance(rhs.func, Const) else None
             place, values = None, args[-1:]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import types as python_types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
@@ -15,9 +15,7 @@ from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Call, Const, Item, Origin, Var,
-)
+from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Const, Item, Origin, Star, Var
 from adcompiler.runtime import record
 from adcompiler.runtime.records import is_record_class, slots_of
 from adcompiler.runtime.substitutes import Table
@@ -81,7 +79,7 @@ def class_data(s: Writer, cls: type, name: str, origin: Origin, hint: str) -> At
 
 def call_raw(
     s: Operations, obj: Atom, cls: type, name: str, found: tuple[type, Any],
-    args: list[Any], kwargs: dict[str, Atom], origin: Origin, hint: str
+    args: list[Atom], kwargs: dict[str, Atom], origin: Origin, hint: str
 ) -> Atom:
     """Write the call of a method of ``obj``, an instance of ``cls``, as found in a namespace."""
     owner, raw = found
@@ -107,7 +105,7 @@ def call_raw(
 
 
 def written_super(
-    s: Writer, args: list[Any], env: Env, scope: Scope | None, origin: Origin
+    s: Writer, args: Sequence[Atom | Star], env: Env, scope: Scope | None, origin: Origin
 ) -> Atom | None:
     """Write ``super()`` or ``super(cls, obj)`` of an instance; None where it is something else."""
     if not args and scope is not None:
@@ -119,7 +117,7 @@ def written_super(
         if where != "cell" or first not in env:
             return None
         args = [live_class(s.unit, cls), env[first]]
-    if len(args) != 2 or not isinstance(args[0], Const):
+    if len(args) != 2 or not isinstance(args[0], Const) or isinstance(args[1], Star):
         return None
     type_ = s.unit.type(args[1])
     if isinstance(args[1], Const) and isinstance(args[1].value, type):  # in a class method

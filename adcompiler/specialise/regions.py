@@ -403,7 +403,7 @@ def catches_all(node: Try, value: Callable[[Atom], Atom]) -> bool:
 
 @folds(no_grad)
 def fold_no_grad(
-    s: Operations, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
     """The context of a ``with`` statement, which is recognised by its definition."""
     return None if args or kwargs else s.let(
@@ -413,7 +413,7 @@ def fold_no_grad(
 
 @folds(stop_gradient)
 def fold_stop_gradient(
-    s: Operations, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
     """A copy, of the type of the argument."""
     if len(args) != 1 or kwargs or isinstance(args[0], Star):
@@ -435,20 +435,22 @@ def fold_stop_gradient(
 
 @folds(note_value)
 def fold_note_value(
-    s: Operations, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Note the type of what a variable may be when a handler reads it."""
     place, value = args
+    assert isinstance(place, Var)
     s.unit.noted[place] = t.join(s.unit.noted.get(place, t.BOTTOM), s.unit.type(value))
     return s.let(Call(Const(note_value), (place, value)), t.UNKNOWN, name, origin)
 
 
 @folds(noted_value)
 def fold_noted_value(
-    s: Operations, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """What a variable was when an exception was raised."""
     elements = s.unit.elements(args[0]) or ()
+    assert isinstance(args[0], Var)
     type_ = s.unit.noted.get(args[0], t.BOTTOM)
     for element in elements:
         type_ = t.join(type_, s.unit.type(element))

@@ -7,14 +7,13 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Do, Free, Item, Let, Loop, Origin, Pack, Star,
-    Statement, Update, Var, unstar,
+    Atom, Attribute, Block, Call, Closure, Const, Do, Free, Function, Item, Let, Loop, Origin, Pack,
+    Star, Statement, Update, Var, unstar,
 )
 from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ir.visit import definitions, used, walk
@@ -177,7 +176,7 @@ def stored_values(statements: Iterable[Statement]) -> list[Atom]:
     return found
 
 
-def late_functions(node: Loop) -> frozenset[Any]:
+def late_functions(node: Loop) -> frozenset[Function]:
     """Return the functions that a loop's text makes which read what a later iteration assigns."""
     found = [
         statement.rhs for statement in walk(node.body)
@@ -187,7 +186,7 @@ def late_functions(node: Loop) -> frozenset[Any]:
     return frozenset(rhs.function for rhs in found if not assigned.isdisjoint(rhs.captures))
 
 
-def holds_one(unit: Unit, atom: Atom, functions: frozenset[Any]) -> bool:
+def holds_one(unit: Unit, atom: Atom, functions: frozenset[Function]) -> bool:
     """Say whether a value is, or is made of, one of some functions."""
     rhs = unit.definition(atom)
     if isinstance(rhs, Closure) and rhs.function in functions:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Rhs, Slice, Star, Update
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Rhs, Slice, Star, Update, unstar
 from adcompiler.ops.facts import COLUMNS, COUNTED, EXPANDED, FILLED, FIRST, GIVEN, KEPT, REDUCED
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.typed import extents
@@ -39,12 +39,12 @@ def shape_of_result(of: Shapes, rhs: Rhs, type_: t.Array) -> Found:
         case Call(Const(function), args, kwargs) if args and hashable(function) and not any(
             isinstance(arg, Star) for arg in args
         ):
-            return shape_of_call(of, function, args, dict(kwargs), type_)
+            return shape_of_call(of, function, list(map(unstar, args)), dict(kwargs), type_)
     return None
 
 
 def shape_of_call(
-    of: Shapes, function: Any, args: Sequence[Any], kwargs: Options, type_: t.Array
+    of: Shapes, function: Any, args: Sequence[Atom], kwargs: Options, type_: t.Array
 ) -> Found:
     """Return the shape of what a function gives."""
     known = REGISTRY.facts(function)
@@ -80,7 +80,7 @@ def shape_of_call(
     return None if found is None else found(of, args, kwargs)
 
 
-def option(args: Sequence[Any], kwargs: Options, name: str, at: int, default: Any) -> Any:
+def option(args: Sequence[Atom], kwargs: Options, name: str, at: int, default: Any) -> Any:
     """Return the value of an argument by name or position, ``...`` if it is not known."""
     atom = kwargs.get(name, args[at] if len(args) > at else Const(default))
     return atom.value if isinstance(atom, Const) else ...
@@ -117,12 +117,12 @@ def sizes(of: Shapes, atom: Atom) -> Found:
 # -- functions by what they mean -----------------------------------------------------------------
 
 
-def made(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def made(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``zeros(shape)`` and its like."""
     return sizes(of, args[0])
 
 
-def reshaped(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def reshaped(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``reshape(x, shape)``, where -1 stands for what is left."""
     if len(args) != 2:
         return None
@@ -131,13 +131,13 @@ def reshaped(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
         extent if extent is not None and extent.never_negative() else None for extent in found]
 
 
-def flattened(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def flattened(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``ravel(x)``."""
     shape = of.shape(args[0])
     return shape if len(shape) == 1 else None
 
 
-def turned(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def turned(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``transpose(x, axes)``."""
     shape = of.shape(args[0])
     if len(args) == 1:
@@ -150,7 +150,7 @@ def turned(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
     return [shape[i] for i in order]
 
 
-def multiplied(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def multiplied(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of a product of matrices and vectors."""
     if len(args) != 2:
         return None
@@ -162,7 +162,7 @@ def multiplied(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
     return (*extents.broadcast((a[:-2], b[:-2])), *rows, *columns)
 
 
-def dotted(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def dotted(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``dot(a, b)``."""
     shapes = list(map(of.shape, args))
     if len(shapes) == 2 and not all(shapes):
@@ -170,13 +170,13 @@ def dotted(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
     return multiplied(of, args, kwargs) if all(len(shape) <= 2 for shape in shapes) else None
 
 
-def outer(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def outer(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of the outer product of two vectors."""
     shapes = list(map(of.shape, args))
     return tuple(shape[0] for shape in shapes) if all(len(s) == 1 for s in shapes) else None
 
 
-def joined(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def joined(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``concatenate(arrays, axis)``."""
     parts, axis = of.elements(args[0]), option(args, kwargs, "axis", 1, 0)
     if len(args) > 2 or not parts or kwargs.keys() - {"axis", "dtype"}:
@@ -187,7 +187,7 @@ def joined(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
     return along(shapes, axis % len(shapes[0]))
 
 
-def stacked(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def stacked(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``stack(arrays, axis)``."""
     parts, axis = of.elements(args[0]), option(args, kwargs, "axis", 1, 0)
     if len(args) > 2 or not parts or kwargs.keys() - {"axis", "dtype"} or type(axis) is not int:
@@ -197,22 +197,22 @@ def stacked(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
     return (*shape[:at], extents.number(len(parts)), *shape[at:])
 
 
-def in_rows(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def in_rows(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``vstack(arrays)``, of vectors as rows or of matrices."""
     return side_by_side(of, args, 0, 0)
 
 
-def in_a_row(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def in_a_row(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``hstack(arrays)``."""
     return side_by_side(of, args, 1, None)
 
 
-def in_columns(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def in_columns(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``column_stack(arrays)``, of vectors as columns or of matrices."""
     return side_by_side(of, args, 1, 1)
 
 
-def side_by_side(of: Shapes, args: Sequence[Any], axis: int, new: int | None) -> Found:
+def side_by_side(of: Shapes, args: Sequence[Atom], axis: int, new: int | None) -> Found:
     """Return the shape of arrays along an axis; vectors are given a ``new`` one if it says so."""
     shapes = [of.shape(part) for part in of.elements(args[0]) or ()]
     if len(args) > 1 or not shapes or len(set(map(len, shapes))) != 1 or not shapes[0]:
@@ -230,13 +230,13 @@ def along(shapes: Sequence[Shape], axis: int) -> Shape:
     return (*shapes[0][:axis], total, *shapes[0][axis + 1 :])
 
 
-def solved(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def solved(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``solve(a, b)`` of one matrix."""
     matrix, right = map(of.shape, args[:2])
     return right if len(matrix) == 2 and len(right) in (1, 2) else None
 
 
-def summed(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def summed(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``einsum(subscripts, *arrays)`` without an ellipsis."""
     text = args[0].value if isinstance(args[0], Const) else None
     if not isinstance(text, str) or "." in text:
@@ -256,13 +256,13 @@ def summed(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
     return [extents.met(met[letter]) for letter in right] if met.keys() >= set(right) else None
 
 
-def square(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def square(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``eye(n)``."""
     size = of.extent(args[0])
     return None if size is None or len(args) > 1 else (extents.cut_off(size),) * 2
 
 
-def on_diagonal(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def on_diagonal(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``diag(x)``, of a vector or a matrix."""
     shape = of.shape(args[0])
     if len(args) != 1 or not shape:
@@ -270,7 +270,7 @@ def on_diagonal(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
     return shape * 2 if len(shape) == 1 else (extents.least(*shape),)
 
 
-def differences(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def differences(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``diff(x, axis=axis)``."""
     shape, axis = of.shape(args[0]), option(args, kwargs, "axis", 2, -1)
     if len(args) > 1 or kwargs.keys() - {"axis"} or type(axis) is not int or not shape:
@@ -279,7 +279,7 @@ def differences(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
     return (*shape[:at], extents.cut_off(shape[at].plus(ONE, -1)), *shape[at + 1 :])
 
 
-def spaced(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def spaced(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``linspace(first, last, count)`` between numbers."""
     if len(args) != 3 or any(of.shape(end) for end in args[:2]):
         return None
@@ -287,7 +287,7 @@ def spaced(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
     return None if size is None else (extents.cut_off(size),)
 
 
-def as_array(of: Shapes, args: Sequence[Any], kwargs: Options) -> Found:
+def as_array(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``array(x)``: of an array, or of lists of numbers or arrays."""
     if isinstance(of.type(args[0]), t.Array):
         return of.shape(args[0])
@@ -410,7 +410,7 @@ def cut(of: Shapes, extent: Extent, item: Atom) -> Extent | None:
     return extents.least(last, extent) if first.number == 0 else None
 
 
-def is_one_of(atom: Any, *values: Any) -> bool:
+def is_one_of(atom: Atom, *values: Any) -> bool:
     """Say whether an end or the step of a slice is known to be one of some values."""
     return isinstance(atom, Const) and any(
         type(atom.value) is type(value) and atom.value == value for value in values)

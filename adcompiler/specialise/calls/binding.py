@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Function, Item, Let, Origin, Param, Raise, Star, Var,
+    Atom, Attribute, Block, Call, Const, Function, Item, Let, Origin, Param, Raise, Star, Statement,
+    Unsupported, Var, unstar,
 )
 from adcompiler.ir.visit import with_blocks
 from adcompiler.ops.rules import Rule
@@ -23,7 +24,7 @@ from adcompiler.typed.values import simple, type_of
 
 
 def bind(
-    s: Operations, function: Function, args: list[Any], kwargs: Mapping[str, Atom],
+    s: Operations, function: Function, args: Sequence[Atom | Star], kwargs: Mapping[str, Atom],
     default: Callable[[Param], Atom | None], origin: Origin, opens: bool = False,
 ) -> list[Atom] | None:
     """Return the atom of each parameter, or None after recording why the call does not bind.
@@ -57,7 +58,7 @@ def bind(
             if param.kind == 1 and name in named:
                 wrong(f"multiple values for argument `{name}`")
                 return None
-            bound.append(positional.pop(0))
+            bound.append(unstar(positional.pop(0)))
         elif param.kind == 2:
             bound.append(s.sequence_display("tuple", positional, name, origin))
             positional = []
@@ -81,8 +82,9 @@ def bind(
 
 
 def opened_star(
-    s: Operations, function: Function, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin
-) -> list[Any]:
+    s: Operations, function: Function, args: Sequence[Atom | Star], kwargs: Mapping[str, Atom],
+    origin: Origin,
+) -> Sequence[Atom | Star]:
     """Return arguments with the last, ``*sequence``, taken apart if one number of items fits.
 
     Of a function that takes ``*rest`` the parameters in front of it get the first items.
@@ -103,8 +105,8 @@ def opened_star(
 
 
 def by_number_of_items(
-    s: Operations, func: Atom, function: Function, args: list[Any], kwargs: dict[str, Atom],
-    origin: Origin, name: str,
+    s: Operations, func: Atom, function: Function, args: Sequence[Atom | Star],
+    kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom | None:
     """Write ``f(*items)`` as branches on their number, where defaults leave several that fit.
 
@@ -200,12 +202,12 @@ def literal(
     return s.let(Item(holder, Const(key)), type_, "default", origin)
 
 
-def atoms(args: list[Any]) -> list[Atom]:
+def atoms(args: Sequence[Atom | Star]) -> list[Atom]:
     """Return call arguments without their stars."""
-    return [arg.atom if isinstance(arg, Star) else arg for arg in args]
+    return list(map(unstar, args))
 
 
-def plain_call(func: Atom, args: list[Any], kwargs: Mapping[str, Atom]) -> Call:
+def plain_call(func: Atom, args: Sequence[Atom | Star], kwargs: Mapping[str, Atom]) -> Call:
     """Return the right-hand side of a call."""
     return Call(func, tuple(args), tuple(kwargs.items()))
 
@@ -230,7 +232,7 @@ def explain_binding(s: Writer, rule: Rule, findings: int, origin: Origin) -> Non
     )
 
 
-def at_origin(statement: Any, origin: Origin) -> Any:
+def at_origin(statement: Statement, origin: Origin) -> Statement:
     """Return a statement of a rule, with those inside it, as of the line that called it."""
 
     def within(block: Block) -> Block:
@@ -239,8 +241,10 @@ def at_origin(statement: Any, origin: Origin) -> Any:
     return with_blocks(moved(statement, origin), within)
 
 
-def moved(statement: Any, origin: Origin) -> Any:
+def moved(statement: Statement, origin: Origin) -> Statement:
     """Return a statement as of another line; those inside it stay where they are."""
     if isinstance(statement, Let):
         return Let(statement.target, statement.rhs, origin)
-    return replace(statement, origin=origin) if hasattr(statement, "origin") else statement
+    if isinstance(statement, Unsupported):
+        return statement
+    return replace(statement, origin=origin)

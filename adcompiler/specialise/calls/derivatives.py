@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star, unstar, arguments
+from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Rhs, Star, arguments, unstar
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.derivatives import MAKERS, ONLY_OUTSIDE, Wanted, holds_floats
@@ -33,7 +33,7 @@ def make_derivative(
 
 
 def at_once(
-    s: Writer, mode: str, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Writer, mode: str, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write ``vjp(f, x, ...)``, or another derivative whose maker gets the arguments as well."""
     if not args or isinstance(args[0], Star):
@@ -189,7 +189,7 @@ def derivative_of(value: Any) -> Wanted:
     )
 
 
-def parts_of_made(definition: Any) -> tuple[Atom, ...] | None:
+def parts_of_made(definition: Rhs | None) -> tuple[Atom, ...] | None:
     """Return what a derivative made by the compiled code was made from, None for other values."""
     match definition:
         case Call(Const(value), args, kwargs) if is_maker(value):

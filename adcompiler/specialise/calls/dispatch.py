@@ -88,11 +88,13 @@ FOLD_MODULES = (
 
 
 def call(
-    s: Operations, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Atom, given: Sequence[Atom | Star], kwargs: dict[str, Atom],
+    origin: Origin, name: str,
 ) -> Atom:
-    """Write the call ``func(*args, **kwargs)`` and return the atom of its result."""
+    """Write the call ``func(*given, **kwargs)`` and return the atom of its result."""
     if func is UNDEF:
         return UNDEF  # reported where it was looked up
+    args: list[Any] = list(given)
     if isinstance(func, Const):
         return call_value(s, func, args, kwargs, origin, name)
     rhs = s.unit.definition(func)
@@ -122,7 +124,7 @@ def call(
             return call_made(s, made, args, kwargs, origin, name)
         case Call(Const(value), made, keywords) if hashable(value) and value in GETTERS:
             named = {k: v for k, v in keywords if k}
-            found = call_getter(s, value, list(made), named, args, origin, name)
+            found = call_getter(s, value, made, named, args, origin, name)
             if found is not None:
                 return found
     if isinstance(type_, t.Object) and type_.cls is Recipe:
@@ -255,20 +257,20 @@ def run_through(s: Operations, value: Any, args: list[Atom], origin: Origin) -> 
         )
         to_its_end = REGISTRY.facts(value).exhausts is True
         return args if whole else [
-            arg if is_array_of_its_own(s.unit, value, arg) else run_over(s, arg, origin, to_its_end)
-            for arg in args
+            arg if isinstance(arg, Star) or is_array_of_its_own(s.unit, value, arg)
+            else run_over(s, arg, origin, to_its_end) for arg in args
         ]
     return args
 
 
-def is_array_of_its_own(unit: Unit, function: Callable[..., Any], arg: Any) -> bool:
+def is_array_of_its_own(unit: Unit, function: Callable[..., Any], arg: Atom | Star) -> bool:
     """Say whether NumPy asks an instance for an array, and does not run over it."""
     type_ = None if isinstance(arg, Star) else unit.type(arg)
     asks = REGISTRY.facts(function).means in ("array", "asarray")
     return asks and isinstance(type_, t.Object) and hasattr(type_.cls, "__array__")
 
 
-def entries_of(s: Operations, arg: Any, origin: Origin) -> Any:
+def entries_of(s: Operations, arg: Atom | Star, origin: Origin) -> Any:
     """Return the dict that an instance with keys is to ``dict``; other arguments as they are."""
     arg = arg if isinstance(arg, Star) else table_of(s, arg, origin)
     if not isinstance(arg, Star) and method_of(s.unit, arg, "keys") is not None:
@@ -303,7 +305,7 @@ def call_prepared(
 
 
 def supposed(
-    unit: Unit, function: Any, args: list[Any], kwargs: dict[str, Atom]
+    unit: Unit, function: Any, args: list[Atom], kwargs: dict[str, Atom]
 ) -> Callable[..., Any] | None:
     """Return what is compiled in place of a call where shapes are as expected, if that is said."""
     if not unit.assume_equal_shapes or kwargs or not hashable(function):
@@ -338,7 +340,7 @@ def call_replaced(
 
 
 def call_function(
-    s: Operations, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, func: Const, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write the call of a function by its rule, or else by what it is."""
     value = func.value
@@ -406,7 +408,7 @@ def call_compiled_code(
     return call_unknown(s, func, args, kwargs, origin, name)
 
 
-def is_method_that_writes(s: Writer, function: Any, args: list[Any]) -> bool:
+def is_method_that_writes(s: Writer, function: Any, args: list[Atom]) -> bool:
     """Say whether a function is a method of a list, dict or array, as its class has it.
 
     Methods that write nothing are called as they are.
@@ -427,19 +429,19 @@ HOLDER = Facts(pure=False, writes=())
 """Facts about classes of which nothing was said: a new instance refers to what it is given."""
 
 
-def is_dict(unit: Unit, arg: Any) -> bool:
+def is_dict(unit: Unit, arg: Atom | Star) -> bool:
     """Say whether an argument is a dict."""
     return not isinstance(arg, Star) and isinstance(unit.type(arg), t.Dict)
 
 
-def is_sequence(unit: Unit, arg: Any) -> bool:
+def is_sequence(unit: Unit, arg: Atom | Star) -> bool:
     """Say whether an argument stands for a sequence of a class of its own, such as a deque."""
     type_ = t.UNKNOWN if isinstance(arg, Star) else unit.type(arg)
     return isinstance(type_, t.Object) and type_.cls in STAND_FOR and issubclass(
         STAND_FOR[type_.cls], Sequence)
 
 
-def as_array(s: Operations, argument: Any, origin: Origin) -> Any:
+def as_array(s: Operations, argument: Atom | Star, origin: Origin) -> Any:
     """Return a list or tuple of numbers that a ufunc is given as the array that it makes of it."""
     if isinstance(argument, Star) or not isinstance(s.unit.type(argument), (t.List, t.Tuple)):
         return argument

@@ -15,7 +15,7 @@ from typing import Any
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.sources.same_code import codes
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin, Var
+from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin, Star, Var, constants
 from adcompiler.ops.homes import home_module
 from adcompiler.specialise.calls.constructors import is_frozen
 from adcompiler.specialise.calls.libraries import installed, is_library, standard
@@ -47,7 +47,7 @@ def call_kept(
     return kept_result(s, s.call(opened, args, kwargs, origin, name))
 
 
-def kept_answer(value: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> Const | None:
+def kept_answer(value: Any, args: list[Atom], kwargs: Mapping[str, Atom]) -> Const | None:
     """Return what a function of a library has computed once for all, such as what an array is.
 
     The library keeps the answer for these arguments itself, which are known here.
@@ -55,17 +55,18 @@ def kept_answer(value: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> Cons
     home = home_module(value)
     if kwargs or not (home.startswith(KEEPING) or "array_api_compat" in home):
         return None
-    if not all(isinstance(arg, Const) for arg in args):
+    values = constants(args)
+    if values is None:
         return None
     try:
-        found = value(*(arg.value for arg in args))
+        found = value(*values)
     except Exception:
         return None
     return Const(found) if simple(found) else None
 
 
 def told_by_running_again(
-    s: Writer, function: types.FunctionType, args: Iterable[Any], origin: Origin
+    s: Writer, function: types.FunctionType, args: Iterable[Atom | Star], origin: Origin
 ) -> bool:
     """Report a function under a cache if one could tell that it is run again; say whether."""
     why = next(reasons(function, {function}), None)
@@ -82,7 +83,7 @@ def told_by_running_again(
     return True
 
 
-def reasons(function: types.FunctionType, seen: set[Any]) -> Iterator[str]:
+def reasons(function: types.FunctionType, seen: set[types.FunctionType]) -> Iterator[str]:
     """Yield why a function may do or give something else when it is run again."""
     around = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     for code in codes(function.__code__):
@@ -109,7 +110,7 @@ def reasons(function: types.FunctionType, seen: set[Any]) -> Iterator[str]:
                     yield from reasons_of(name, found, seen)
 
 
-def reasons_of(name: str, value: Any, seen: set[Any]) -> Iterator[str]:
+def reasons_of(name: str, value: Any, seen: set[types.FunctionType]) -> Iterator[str]:
     """Yield why a value that a function reads by ``name`` may make it answer otherwise."""
     if value is getattr(builtins, name, seen):
         if name in EFFECTS:

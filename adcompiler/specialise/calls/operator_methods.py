@@ -11,7 +11,7 @@ from typing import Any
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, Var
+from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Var
 from adcompiler.ir.operators import BINARY, COMPARISONS, UNARY
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import check_items, dict_keys
@@ -32,9 +32,9 @@ OPERATORS: dict[Any, tuple[str, ...]] = {
 """The methods that define what an operator or built-in function does with an instance."""
 
 
-def method_of(unit: Unit, atom: Any, name: str) -> tuple[type, tuple[type, Any]] | None:
+def method_of(unit: Unit, atom: Atom, name: str) -> tuple[type, tuple[type, Any]] | None:
     """Return the class of an instance and its method ``name`` written in Python, if it has one."""
-    type_ = unit.type(atom) if not isinstance(atom, Star) else t.UNKNOWN
+    type_ = unit.type(atom)
     if not isinstance(type_, (t.Tuple, t.Object)):
         return None
     found = find_raw(type_.cls, name)
@@ -108,9 +108,9 @@ def runs_over(function: Callable[..., Any]) -> bool:
     return known.iterates is True or function is iter or known.means in ("array", "asarray")
 
 
-def iterated(s: Operations, atom: Any, origin: Origin) -> Any:
+def iterated(s: Operations, atom: Atom, origin: Origin) -> Atom:
     """Return what running over ``atom`` runs over: what ``__iter__`` gives, the keys of a dict."""
-    type_ = None if isinstance(atom, Star) else s.unit.type(atom)
+    type_ = s.unit.type(atom)
     if isinstance(type_, t.Dict):
         return s.call(Const(dict_keys), [atom], {}, origin, "keys") if type_.keys is None else (
             s.pack("tuple", tuple(map(Const, type_.keys)), "keys", origin))
@@ -118,7 +118,7 @@ def iterated(s: Operations, atom: Any, origin: Origin) -> Any:
         s.unit.definition(atom), Call
     ):
         s.out.append(Do(Call(Const(check_items), (atom,)), origin))
-    found = None if isinstance(atom, Star) else method_of(s.unit, atom, "__iter__")
+    found = method_of(s.unit, atom, "__iter__")
     if found is None:
         return atom
     result = call_raw(s, atom, *found_as(found, "__iter__"), [], {}, origin, "items")
@@ -135,9 +135,9 @@ def next_of_own(s: Operations, atom: Atom, origin: Origin, name: str) -> Atom | 
         s, atom, *found_as(found, "__next__"), [], {}, origin, name)
 
 
-def is_own(unit: Unit, atom: Any) -> bool:
+def is_own(unit: Unit, atom: Atom) -> bool:
     """Say whether a value is an instance of a class of the program's own."""
-    type_ = t.UNKNOWN if isinstance(atom, Star) else unit.type(atom)
+    type_ = unit.type(atom)
     return isinstance(type_, t.Object) and type_.cls not in STAND_FOR
 
 

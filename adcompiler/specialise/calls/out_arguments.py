@@ -45,7 +45,7 @@ def store_result(
     return call_with_out(s, function, rest, named, out, origin, name)
 
 
-def keeps_dtype(unit: Unit, args: list[Any], out: list[Atom]) -> bool:
+def keeps_dtype(unit: Unit, args: list[Atom], out: list[Atom]) -> bool:
     """Say whether the array for a result has the dtype of the first argument."""
     first = unit.type(args[0]) if args and not isinstance(args[0], Star) else None
     given = unit.type(out[0])
@@ -102,7 +102,7 @@ def writes_elsewhere(
 
 
 def call_with_out(
-    s: Operations, function: Any, args: list[Any], kwargs: Mapping[str, Atom], out: list[Atom],
+    s: Operations, function: Any, args: list[Atom], kwargs: Mapping[str, Atom], out: list[Atom],
     origin: Origin, name: str,
 ) -> Atom:
     """Write a call of a NumPy function that is given an array for its result."""

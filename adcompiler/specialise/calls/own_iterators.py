@@ -23,9 +23,9 @@ from adcompiler.typed.unit import Unit
 
 
 def run_over(
-    s: Operations, atom: Any, origin: Origin, to_its_end: bool,
+    s: Operations, atom: Atom, origin: Origin, to_its_end: bool,
     between: Iterable[Atom] | None = None,
-) -> Any:
+) -> Atom:
     """Return what running over a value runs over, ``to_its_end`` or not.
 
     ``between`` are the values that are read between its items. Where there are any, an instance may
@@ -37,7 +37,7 @@ def run_over(
         return iterated(s, atom, origin)
     given = iterated(s, atom, origin)
     function = gives_items(s.unit, given)
-    if function is None:
+    if function is None or not isinstance(given, Var):
         return given
     before, root = dict(s.heap.state.latest), s.heap.reference(given).root
     near = s.heap.state.may_alias.get(root, ())
@@ -71,7 +71,7 @@ def leads_to(s: Writer, value: Atom, root: Var) -> bool:
     return s.heap is not None and root in s.heap.roots(value)
 
 
-def gives_items(unit: Unit, given: Any) -> Any:
+def gives_items(unit: Unit, given: Atom) -> Any:
     """Return what lists the items of an instance, None if it has no ``__next__``."""
     own = is_own(unit, given) and method_of(unit, given, "__next__") is not None
     return items_of_iterator if own else None

@@ -56,7 +56,7 @@ def wanted_dtype(atom: Atom | None) -> np.dtype[Any] | None:
 
 
 def loop_for(
-    unit: Unit, ufunc: np.ufunc, args: Sequence[Any], dtype: np.dtype[Any]
+    unit: Unit, ufunc: np.ufunc, args: Sequence[Atom | Star], dtype: np.dtype[Any]
 ) -> tuple[np.dtype[Any], ...] | None:
     """Return the dtypes of operands in the loop whose result has a dtype, None if not known.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from adcompiler.prelude.along_arrays import dense_grid, evenly_spaced, stepped
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Slice, Star, unstar
+from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Slice, Star, constants, unstar
 from adcompiler.specialise.folds.table import Kwargs, folds
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
@@ -104,13 +104,14 @@ def bounds_of(unit: Unit, item: Atom) -> tuple[Atom, Atom, Atom] | None:
 
 
 @folds(slice)
-def fold_slice(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_slice(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``slice(a, b)`` is what stands in ``x[a:b]``."""
     if kwargs or not 1 <= len(args) <= 3 or any(isinstance(arg, Star) for arg in args):
         return None
     bounds = [NONE, args[0], NONE] if len(args) == 1 else [*args, NONE][:3]
-    if all(isinstance(bound, Const) for bound in bounds):
-        return Const(slice(*(bound.value for bound in bounds)))
+    known = constants(bounds)
+    if known is not None:
+        return Const(slice(*known))
     return s.let(Slice(*bounds), t.SLICE, name, origin)
 
 

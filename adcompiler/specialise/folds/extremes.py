@@ -10,7 +10,7 @@ from typing import Any
 
 from adcompiler.prelude import iterators
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Star
+from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Star, unstar
 from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.folds.iterator import is_none, may_carry, run, sequence
 from adcompiler.specialise.folds.table import FOLDS, Fold, folds
@@ -24,14 +24,14 @@ def _extremum(
     by_or: Callable[..., Any], item: Callable[..., Any]
 ) -> Fold:
     def fold(
-        s: Operations, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+        s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
         """With a key the greatest key is looked for; without, items that are tuples are."""
         if not args or set(kwargs) - {"key", "default"}:
             return None
         alone = len(args) == 1
         if any(isinstance(arg, Star) for arg in args):
-            items = args[0].atom if alone else s.sequence_display("list", args, "items", origin)
+            items = unstar(args[0]) if alone else s.sequence_display("list", args, "items", origin)
         elif alone:
             items = args[0]
         elif not is_none(kwargs.get("key")):
@@ -84,7 +84,7 @@ def one_of(
 
 def _item_of(function: Callable[..., Any]) -> Fold:
     def fold(
-        s: Operations, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+        s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
         if len(args) != 1 or kwargs or isinstance(args[0], Star):
             return None
@@ -111,7 +111,7 @@ FOLDS[min] = _extremum(
 
 @folds(math.hypot)
 def fold_hypot(
-    s: Operations, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """The norm of a sequence of unknown length is its distance from 0."""
     if len(args) != 1 or not isinstance(args[0], Star):

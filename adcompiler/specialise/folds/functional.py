@@ -14,7 +14,7 @@ from adcompiler.prelude.replacements import checkpointed
 from adcompiler.frontend.rewriting.cached_functions import is_cache, keeps
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Call, Const, Origin, Pack, Star, Var, unstar,
+    NONE, UNDEF, Atom, Call, Const, Origin, Pack, Star, Var, constants, unstar,
 )
 from adcompiler.ops.registry import hashable
 from adcompiler.rulekit.functionals import (
@@ -47,9 +47,10 @@ def fold_is_cache(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, n
 
 
 @folds(keeps)
-def fold_keeps(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def fold_keeps(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Say whether arguments of a function under ``lru_cache`` carry no derivative."""
     may_run_again, *given = args
+    assert isinstance(may_run_again, Const)
     kept = not any(t.may_vary(s.unit.type(one)) for one in given)
     if not kept and not may_run_again.value:
         s.reject(
@@ -253,9 +254,9 @@ def fold_count_of_parameters(
 
 
 @folds(functionals.array_of)
-def fold_array_of(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def fold_array_of(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Write an array of which the type is known."""
-    type_ = t.Array(args[1].value, args[2].value)
+    type_ = t.Array(*constants(args[1:]) or ())
     return s.let(Call(Const(functionals.array_of), tuple(args)), type_, name, origin)
 
 
@@ -323,11 +324,10 @@ def fold_hessian_product(
 
 
 @folds(functionals.chosen)
-def fold_chosen(s: Operations, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
+def fold_chosen(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Atom:
     """Write the parts of a tuple that are wanted."""
-    parts: Atom
-    places: Const
     parts, places = args
+    assert isinstance(places, Const)
     if parts is UNDEF:
         return UNDEF
     single = isinstance(places.value, int)

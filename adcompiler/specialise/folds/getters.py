@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Star, constants, unstar
 from adcompiler.prelude import dicts
-from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Star
 from adcompiler.specialise.folds.iterator import run
 from adcompiler.specialise.interface import Operations
 
@@ -24,8 +24,8 @@ GETTERS = frozenset({operator.itemgetter, operator.attrgetter, operator.methodca
 
 
 def call_getter(
-    s: Operations, function: Callable[..., Any], made: list[Any], named: dict[str, Atom],
-    args: list[Atom], origin: Origin, name: str
+    s: Operations, function: Callable[..., Any], made: Sequence[Atom | Star],
+    named: dict[str, Atom], args: list[Atom], origin: Origin, name: str
 ) -> Atom | None:
     """Write the call of what ``operator.itemgetter`` and its like return; None if it is no such."""
     if len(args) != 1 or any(isinstance(arg, Star) for arg in (*args, *made)):
@@ -36,12 +36,12 @@ def call_getter(
         method = s.attribute(args[0], made[0].value, origin)
         return s.call(method, made[1:], named, origin, name)
     if function is operator.itemgetter:
-        parts = tuple(s.item(args[0], key, origin, name) for key in made)
-    elif all(isinstance(key, Const) for key in made):
+        parts = tuple(s.item(args[0], unstar(key), origin, name) for key in made)
+    elif (names := constants(made)) is not None:
         found = []
-        for key in made:
+        for key in names:
             value = args[0]
-            for step in key.value.split("."):
+            for step in key.split("."):
                 value = s.attribute(value, step, origin, name)
             found.append(value)
         parts = tuple(found)

@@ -11,7 +11,7 @@ import numpy as np
 
 from adcompiler.frontend.imports import imported_module
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Do, Origin, Star, Var
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Do, Origin, Star, Var, constants
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import (
     check_assigned, check_bound, is_basic, is_mapping, is_sequence, pattern_argument,
@@ -40,10 +40,10 @@ PYTHON_NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex}
 
 
 @folds(imported_module)
-def fold_import(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_import(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``import module`` inside a function: the module is a compile-time value."""
     try:
-        return Const(imported_module(*(arg.value for arg in args)))
+        return Const(imported_module(*constants(args) or ()))
     except ImportError as error:
         hint = "import a module that is installed"
         return s.raise_if_reached(ImportError, str(error), hint, "imports", origin)
@@ -149,13 +149,14 @@ def fold_is_mapping(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin,
 
 @folds(pattern_argument)
 def fold_pattern_argument(
-    s: Operations, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: Mapping[str, Atom], origin: Origin, name: str
 ) -> Any:
     """What a positional pattern is matched with: an attribute, or the value itself."""
     cls, value, position = args
     if not isinstance(cls, Const) or not isinstance(cls.value, type):
         return None
     names = getattr(cls.value, "__match_args__", ())
+    assert isinstance(position, Const)
     if not names and position.value == 0 and issubclass(cls.value, SELF_MATCHED):
         return value
     if position.value < len(names):
@@ -214,20 +215,21 @@ def fold_hasattr(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, na
 
 
 @folds(getattr)
-def fold_getattr(s: Operations, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_getattr(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     if len(args) < 2 or not isinstance(args[1], Const):
         return None
+    attribute = args[1].value
     if len(args) == 3:
         present = fold_hasattr(s, args[:2], {}, origin, name)
         if present is None:
             return None
         if not isinstance(present, Const):
             return s.either(
-                present, lambda: s.attribute(args[0], args[1].value, origin, name),
+                present, lambda: s.attribute(args[0], attribute, origin, name),
                 lambda: args[2], origin, name)
         if not present.value:
             return args[2]
-    return s.attribute(args[0], args[1].value, origin, name)
+    return s.attribute(args[0], attribute, origin, name)
 
 
 @folds(callable)
@@ -317,7 +319,9 @@ def fold_not(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, na
 
 
 @folds(bool)
-def fold_truth(s: Operations, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_truth(
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
     """Whether an instance is true is what its method says."""
     if len(args) != 1 or kwargs or isinstance(args[0], Star) or not isinstance(
         s.unit.type(args[0]), t.Object
@@ -328,7 +332,7 @@ def fold_truth(s: Operations, args: list[Any], kwargs: Any, origin: Origin, name
 
 
 @folds(check_bound)
-def fold_check_bound(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_check_bound(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """A variable that has a value wherever types tell needs no check.
 
     None may be the value of one whose type is not known: ``Writer.placed`` marks that it has none.
@@ -336,7 +340,7 @@ def fold_check_bound(s: Writer, args: list[Any], kwargs: Kwargs, origin: Origin,
     """
     in_emitted = s.in_emitted and s.unit.type(args[0]) in (t.UNKNOWN, t.NONE_TYPE)
     if args[0] is UNDEF or (in_emitted and isinstance(args[0], Const)):
-        error = unbound(*(how.value for how in args[1:]))
+        error = unbound(*constants(args[1:]) or ())
         return s.raise_(type(error), str(error), origin)
     if args[0] in s.unit.unsure and isinstance(s.unit.type(args[0]), t.Unknown):
         s.out.append(Do(Call(Const(check_assigned), tuple(args)), origin))

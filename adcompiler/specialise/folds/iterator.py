@@ -54,7 +54,7 @@ def made_by(unit: Unit, atom: Atom) -> Call | None:
     return None
 
 
-def may_carry(unit: Unit, atom: Any) -> bool:
+def may_carry(unit: Unit, atom: Atom | Star) -> bool:
     """Say whether what an iterable gives may carry a derivative."""
     atom = unstar(atom)
     type_ = unit.type(atom)
@@ -88,7 +88,7 @@ def gives_items(function: Callable[..., Any]) -> bool:
     return function in VIEWING if hashable(function) else False
 
 
-def opened_iterator(s: Operations, arg: Any, origin: Origin) -> Any:
+def opened_iterator(s: Operations, arg: Atom | Star, origin: Origin) -> Any:
     """Write what a call gets in place of ``iter(x)`` and of ``x.flat``."""
     if isinstance(arg, Star):
         return Star(opened_iterator(s, arg.atom, origin))
@@ -100,7 +100,7 @@ def opened_iterator(s: Operations, arg: Any, origin: Origin) -> Any:
     return arg
 
 
-def sequence(s: Operations, atom: Any, origin: Origin) -> Atom:
+def sequence(s: Operations, atom: Atom | Star, origin: Origin) -> Atom:
     """Write ``atom`` as a sequence: what has no positions as a list."""
     atom = unstar(atom)
     type_ = s.unit.type(atom)
@@ -167,7 +167,7 @@ def fold_iter(
 
 @folds(next, as_given=True)
 def fold_next(
-    s: Operations, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     own = next_of_own(s, args[0], origin, name) if len(args) == 1 else None
     if own is not None:
@@ -175,7 +175,7 @@ def fold_next(
     given, rhs = args, made_by(s.unit, args[0])
     is_made = rhs is not None
     while rhs is not None and rhs.func.value is iter:  # type: ignore[union-attr]
-        args = [rhs.args[0], *args[1:]]
+        args = [unstar(rhs.args[0]), *args[1:]]
         rhs = made_by(s.unit, args[0])
     of_items = isinstance(s.unit.type(args[0]), (t.List, t.Tuple, t.Text))
     if of_items and args is given and args[0] not in s.unit.iterators.one_shot:

@@ -111,7 +111,7 @@ def fold_groupby(
 
 @folds(itertools.chain)
 def fold_chain(
-    s: Operations, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """The iterables one after the other are a display of each, opened by ``*``."""
     if not any(may_carry(s.unit, arg) for arg in args):

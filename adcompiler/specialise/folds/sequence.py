@@ -8,7 +8,7 @@ from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, unstar, Var
+from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, Var, constants, unstar
 from adcompiler.prelude.dicts import dict_of_any, dict_of_pairs, merged
 from adcompiler.prelude.iterators import (
     listed, total_of_instances, total_of_lists, total_of_tuples,
@@ -44,7 +44,7 @@ def _sequence(kind: str) -> Fold:
     return fold
 
 
-def is_unknown_sequence(unit: Unit, arg: Any) -> bool:
+def is_unknown_sequence(unit: Unit, arg: Atom | Star) -> bool:
     """Say whether an argument is of unknown type, and may hold what carries a derivative."""
     return not isinstance(arg, Star) and isinstance(
         unit.type(arg), t.Unknown) and may_carry(unit, arg)
@@ -102,9 +102,9 @@ def fold_sum(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, na
     """A sum of lists or of tuples has all their items."""
     start = args[1] if len(args) == 2 else kwargs.get("start")
     type_ = t.UNKNOWN if start is None else s.unit.type(start)
-    if isinstance(type_, t.List):
+    if start is not None and isinstance(type_, t.List):
         return s.call(Const(total_of_lists), [args[0], start], {}, origin, name)
-    if not isinstance(type_, t.Tuple):
+    if start is None or not isinstance(type_, t.Tuple):
         held = s.unit.type(args[0])
         items = held.items if isinstance(held, t.Tuple) else (getattr(held, "item", t.UNKNOWN),)
         if any(isinstance(item, t.Object) and is_record_class(item.cls) for item in items):
@@ -187,7 +187,7 @@ def fold_reversed(
 
 
 @folds(zip)
-def fold_zip(s: Operations, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+def fold_zip(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
     """``strict=True`` becomes a comparison of lengths where the iterator is made."""
     if len(args) == 1 and isinstance(args[0], Star):
         columns = transposed(s, args[0].atom, origin, name)
@@ -288,8 +288,10 @@ def parts_to_be_named(s: Operations, value: Atom, count: int, origin: Origin) ->
 
 
 @folds(unpack)
-def fold_unpack(s: Operations, args: list[Any], kwargs: Kwargs, origin: Origin, name: str) -> Any:
-    value, count, star = args[0], args[1].value, args[2].value
+def fold_unpack(s: Operations, args: list[Atom], kwargs: Kwargs, origin: Origin, name: str) -> Any:
+    value, known = args[0], constants(args[1:])
+    assert known is not None
+    count, star = known
     rhs = s.unit.definition(value)
     if isinstance(rhs, Call) and is_lazy(rhs.func) and may_carry(s.unit, value):
         value = s.call(Const(listed), [value], {}, origin, "items")

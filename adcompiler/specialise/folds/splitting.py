@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ def fold_array_split(
 
 @folds(np.hsplit, same_layout=True)
 def fold_hsplit(
-    s: Operations, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    s: Operations, args: list[Atom], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     """``np.split`` along the second axis, or the only one."""
     type_ = s.unit.type(args[0]) if args and not isinstance(args[0], Star) else None

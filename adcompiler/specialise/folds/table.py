@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star
+from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star, constants
 from adcompiler.ir.operators import ORDERED
 from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler.specialise.interface import Operations
@@ -52,7 +52,7 @@ def folds(
     return register
 
 
-def fits(function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Any]) -> bool:
+def fits(function: Callable[..., Any], args: list[Atom], kwargs: Mapping[str, Atom]) -> bool:
     """Say whether a function takes as many arguments as it is given; where it does not, it raises.
 
     Python says so when the call runs, in its own words.
@@ -124,18 +124,18 @@ def class_of_display(unit: Unit, atom: Atom) -> type | None:
     return None
 
 
-def fold_constants(function: Any, args: list[Any], kwargs: Mapping[str, Any]) -> Const | None:
+def fold_constants(function: Any, args: list[Atom], kwargs: Mapping[str, Atom]) -> Const | None:
     """Evaluate a pure call of plain constants; None if it cannot be, or raises."""
-    values = [*args, *kwargs.values()]
-    if not all(isinstance(value, Const) and value is not UNDEF for value in values):
+    atoms = [*args, *kwargs.values()]
+    values = constants(atoms)
+    if values is None or UNDEF in atoms:
         return None
-    if any(isinstance(value.value, float) for value in values) and function not in COMPARISONS:
+    if any(isinstance(value, float) for value in values) and function not in COMPARISONS:
         return None
-    plain = all(foldable(value.value) for value in values)
-    if not plain and function not in COMPARISONS:
+    if not all(map(foldable, values)) and function not in COMPARISONS:
         return None
     try:
-        result = function(*(a.value for a in args), **{k: a.value for k, a in kwargs.items()})
+        result = function(*values[:len(args)], **dict(zip(kwargs, values[len(args):], strict=True)))
     except Exception:
         return None
     if isinstance(result, np.bool_):

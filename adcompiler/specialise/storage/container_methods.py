@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from typing import Any, cast
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.prelude.dicts import popped, popped_last, popped_or, setdefault, update
@@ -209,7 +208,7 @@ def pop_from(s: Operations, obj: Var, args: list[Atom], origin: Origin, name: st
 
 
 def call_dict_method(
-    s: Operations, obj: Var, method: str, args: list[Any], kwargs: Mapping[str, Atom],
+    s: Operations, obj: Var, method: str, args: list[Atom], kwargs: Mapping[str, Atom],
     origin: Origin, name: str,
 ) -> Atom:
     """Write the call of a method that changes a dict."""
@@ -239,7 +238,7 @@ def call_dict_method(
             delete_item(s, [obj, args[0]], {}, origin, name)
             return item
         if isinstance(args[0], Const) and len(args) > 1:
-            return cast(Atom, args[1])
+            return args[1]
     if method == "popitem" and type_.keys:
         key = Const(type_.keys[-1])
         item = s.item(obj, key, origin, name)
