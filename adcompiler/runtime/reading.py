@@ -31,6 +31,21 @@ def unless_it_raises(otherwise: Any) -> Callable[[Callable[..., T]], Callable[..
     return decorate
 
 
+RAISED: Any = object()
+"""What ``attempted`` returns for a call that raises."""
+
+
+def attempted(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Return what code of a library or of the program returns, ``RAISED`` if it raises anything.
+
+    Nothing of our own belongs into the call: what it raises would not be seen.
+    """
+    try:
+        return function(*args, **kwargs)
+    except Exception:
+        return RAISED
+
+
 def is_a(value: Any, kinds: Any) -> bool:
     """Say whether a value is of a class, or of one of several, by its type alone.
 

@@ -16,6 +16,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Const, Global, Item, Origin, Pack, Slice, Var, unstar,
 )
 from adcompiler.runtime import cell_value
+from adcompiler.runtime.reading import RAISED, attempted
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.calls.operator_methods import call_operator, has_text
 from adcompiler.specialise.calls.sparse_matrices import refuse_part
@@ -189,10 +190,9 @@ class Access:
                     return unstar(value)
         known = isinstance(obj, Const) and isinstance(obj.value, (type, dict))
         if isinstance(obj, Const) and isinstance(index, Const) and known:
-            try:
-                return Const(obj.value[index.value])
-            except Exception:
-                return self.s.let(Item(obj, index), t.UNKNOWN, name, origin)
+            value = attempted(operator.getitem, obj.value, index.value)
+            return Const(value) if value is not RAISED else self.s.let(
+                Item(obj, index), t.UNKNOWN, name, origin)
         is_one = isinstance(self.unit.type(index), t.Scalar)  # a part of a list is a list
         held = self.unit.contents.get(obj, type_) if is_one else type_
         found = self.s.types.of_item(held, index)
@@ -271,7 +271,7 @@ class Access:
             return UNDEF  # reported where it was looked up
         try:
             value = getattr(obj.value, name)
-        except Exception as error:
+        except Exception as error:  # whatever the program's own attribute raises is told
             return self.s.reject(
                 origin, f"{type(error).__name__}: {error}", "use a name that exists",
                 "undefined-names",

@@ -10,6 +10,7 @@ from adcompiler.frontend.attempts import InParts
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Block, Const, If, Origin, Statement, Var
+from adcompiler.runtime.reading import RAISED, attempted
 from adcompiler.specialise.calls.chosen import one_of_functions
 from adcompiler.specialise.calls.operator_methods import truth_of_instance
 from adcompiler.specialise.interface import Env, Operations
@@ -109,10 +110,8 @@ class Branches:
     def truth(self, atom: Atom, origin: Origin) -> Atom:
         """Return the condition ``atom`` as a constant if its truth is known."""
         if isinstance(atom, Const):
-            try:
-                return Const(bool(atom.value))
-            except Exception:
-                return atom
+            known = attempted(bool, atom.value)
+            return atom if known is RAISED else Const(known)
         if atom in self.unit.truths:
             return Const(self.unit.truths[atom])
         type_ = self.unit.type(atom)

@@ -48,10 +48,11 @@ def local_class(
         return refuse(s, f"the code of `{name}` is not found", origin)
     try:
         cells = cells_for(code, name, captured, scope.function)
-        cls = made_class(code, name, bases, decorators, options, cells, scope.function)
     except UnsupportedClassError as error:
         return refuse(s, str(error), origin)
-    except Exception as error:
+    try:
+        cls = made_class(code, name, bases, decorators, options, cells, scope.function)
+    except Exception as error:  # the text of the class runs, and may raise anything
         return refuse(s, f"making `{name}` raises {type(error).__name__}: {error}", origin)
     return s.unit.relied.static(cls, (("live", cls),))
 

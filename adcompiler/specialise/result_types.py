@@ -18,8 +18,9 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Const, Call, Item, Pack, Star, arguments, unstar
 from adcompiler.ops.homes import is_emitted_home
 from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.runtime.reading import attempted
 from adcompiler.typed.unit import Unit
-from adcompiler.typed.values import CannotStandInError, on_stand_ins, stand_in, try_types
+from adcompiler.typed.values import CannotStandInError, on_stand_ins, repeated, stand_in, try_types
 
 Items = TypeVar("Items", bound=Sequence[Any])
 POWERS = frozenset({pow, operator.pow, operator.ipow})
@@ -249,7 +250,7 @@ class ResultTypes:
         if isinstance(type_, t.SliceType):
             return slice(None)
         if isinstance(type_, t.Array) and type_.kind == "int":
-            return np.zeros((n,) * type_.ndim, type_.dtype)
+            return repeated(np.zeros((), type_.dtype), n, type_.ndim)
         if isinstance(type_, t.Scalar) and type_.kind == "int":
             return 0
         if isinstance(type_, t.List) and is_integer(type_.item):
@@ -270,7 +271,7 @@ def is_open(type_: t.Type) -> bool:
 def stand_in_type_index(type_: t.Type, n: int) -> Any:
     """Return a stand-in for a subscript of which only the type is known."""
     if isinstance(type_, t.Array) and type_.kind == "int":
-        return np.zeros((n,) * type_.ndim, type_.dtype)
+        return repeated(np.zeros((), type_.dtype), n, type_.ndim)
     return 0 if is_integer(t.as_index(type_)) else stand_in(type_, n)
 
 
@@ -327,14 +328,18 @@ def lacks_axis(
     function: Callable[..., Any], arguments: Callable[[int], tuple[tuple[Any, ...], dict[str, Any]]]
 ) -> bool:
     """Say whether a call on stand-ins fails because one of the integers is no axis of an array."""
+    def call(*args: Any, **kwargs: Any) -> bool:
+        try:
+            function(*args, **kwargs)
+        except AxisError:
+            return True
+        return False
+
     try:
         args, kwargs = arguments(3)
-        function(*args, **kwargs)
-    except AxisError:
-        return True
-    except Exception:
+    except CannotStandInError:
         return False
-    return False
+    return attempted(call, *args, **kwargs) is True
 
 
 def is_integer(type_: t.Type) -> bool:

@@ -20,7 +20,7 @@ from adcompiler.ir import types as t
 from adcompiler.ops.facts import Undecided, Untyped
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import as_cotangent, as_gradient, as_tangent, project
-from adcompiler.runtime.reading import unless_it_raises
+from adcompiler.runtime.reading import RAISED, attempted, unless_it_raises
 from adcompiler.runtime.records import dict_of, is_record_class, state_of
 from adcompiler.runtime.tables import is_table
 from adcompiler.support.budget import quiet
@@ -289,12 +289,15 @@ def stand_in(type_: t.Type, n: int) -> Any:
             if ndim == 1:
                 return (slope(n) if type_.kind == "float" else np.ones(n)).astype(dtype)
             matrix = definite(n) * 4.0 if type_.kind in ("int", "bool") else definite(n)
-            return np.broadcast_to(matrix, (n,) * ndim).astype(dtype)
+            try:
+                return repeated(matrix, n, ndim).astype(dtype)
+            except MemoryError as error:
+                raise CannotStandInError(str(type_)) from error
         case t.Text():
             return "a"
         case t.Tuple(items, cls):
             values = [stand_in(item, n) for item in items]
-            return tuple(values) if cls is tuple else cls(*values)
+            return tuple(values) if cls is tuple else made_by(cls, *values)
         case t.List(item):
             return [stand_in(item, n) for _ in range(n)] if item != t.BOTTOM else []
         case t.Dict(keys, items) if keys is not None:
@@ -310,6 +313,14 @@ def stand_in(type_: t.Type, n: int) -> Any:
                 return sparse_stand_in(type_, n)
             return InstanceStandIn(type_)
     raise CannotStandInError(str(type_))
+
+
+def repeated(array: np.ndarray, n: int, ndim: int) -> np.ndarray:
+    """Return an array along axes of extent ``n``; raise if these are dozens."""
+    try:
+        return np.broadcast_to(array, (n,) * ndim)
+    except ValueError as error:
+        raise CannotStandInError(f"{ndim} axes") from error
 
 
 @functools.cache
@@ -329,7 +340,15 @@ def sparse_stand_in(type_: t.Object, n: int) -> Any:
     data = type_.field("data")
     if not isinstance(data, t.Array):
         raise CannotStandInError(str(type_))
-    return type_.cls(stand_in(t.Array(data.dtype, 2), n))
+    return made_by(type_.cls, stand_in(t.Array(data.dtype, 2), n))
+
+
+def made_by(cls: type, *values: Any) -> Any:
+    """Return a stand-in that a class of a library or of the program makes of others."""
+    made = attempted(cls, *values)
+    if made is RAISED:
+        raise CannotStandInError(cls.__name__)
+    return made
 
 
 def on_stand_ins(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -353,12 +372,12 @@ def try_types(
             for n in sizes:
                 try:
                     args, kwargs = arguments(n)
-                except Exception:
+                except CannotStandInError:
                     return t.UNKNOWN
-                try:
-                    found.append(type_of(tried(*args, **kwargs)))
-                except Exception:
+                result = attempted(tried, *args, **kwargs)
+                if result is RAISED:
                     break
+                found.append(type_of(result))
             else:
                 return found[0] if found[0] == found[1] else t.UNKNOWN
     return t.UNKNOWN

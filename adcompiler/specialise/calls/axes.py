@@ -17,6 +17,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Star, unstar
 from adcompiler.ops.facts import ALONG_ALL, ALONG_ONE, IN_ORDER
 from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.runtime.reading import RAISED, attempted
 from adcompiler.support.budget import quiet
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.unit import Unit
@@ -140,10 +141,7 @@ def takes_axis(function: Callable[..., Any], axis: Any) -> bool:
     """Say whether a function takes an axis of a number."""
     known = REGISTRY.resolve(function)
     with quiet():
-        for more in ((), (1,)):  # how often it is repeated, which quantile it is
-            try:
-                known(np.float64(1.5), *more, axis=axis)
-            except Exception:
-                continue
-            return True
-    return False
+        return any(
+            attempted(known, np.float64(1.5), *more, axis=axis) is not RAISED
+            for more in ((), (1,))  # how often it is repeated, which quantile it is
+        )

@@ -17,6 +17,7 @@ from adcompiler.frontend.sources.same_code import codes
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin, Star, Var, constants
 from adcompiler.ops.homes import home_module
+from adcompiler.runtime.reading import attempted
 from adcompiler.specialise.calls.constructors import is_frozen
 from adcompiler.specialise.calls.libraries import installed, is_library, standard
 from adcompiler.specialise.interface import Operations
@@ -58,10 +59,7 @@ def kept_answer(value: Any, args: list[Atom], kwargs: Mapping[str, Atom]) -> Con
     values = constants(args)
     if values is None:
         return None
-    try:
-        found = value(*values)
-    except Exception:
-        return None
+    found = attempted(value, *values)
     return Const(found) if simple(found) else None
 
 

@@ -23,6 +23,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import size, walk, with_blocks
 from adcompiler.ops.homes import is_emitted_home
 from adcompiler.runtime import generated
+from adcompiler.runtime.reading import RAISED, attempted
 from adcompiler.specialise.calls.binding import (
     bind, by_number_of_items, environment, literal, plain_call, shown_name,
 )
@@ -39,7 +40,7 @@ from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.result_types import ResultTypes
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.unit import Unit
-from adcompiler.typed.values import simple, type_of
+from adcompiler.typed.values import CannotStandInError, simple, type_of
 
 INLINE_SIZE = 30
 RULES = "adcompiler_rules"
@@ -182,11 +183,10 @@ def takes_read_only(
     try:
         values = [types.stand_in(a, 3) for a in args]
         named = {k: types.stand_in(a, 3) for k, a in kwargs.items()}
-        protect((*values, *named.values()))
-        function(*values, **named)
-    except Exception:
+    except CannotStandInError:
         return False
-    return True
+    protect((*values, *named.values()))
+    return attempted(function, *values, **named) is not RAISED
 
 
 def protect(values: Iterable[Any]) -> None:
@@ -232,14 +232,14 @@ def static_result(
         try:
             values = [s.types.stand_in(a, n) for a in args]
             named = {k: s.types.stand_in(a, n) for k, a in kwargs.items()}
-            given = (*values, *named.values())
-            protect(given)
-            held = [contents(value) for value in given]
-            found.append(function(*values, **named))
-            if not all(map(same_contents, given, held)):
-                return None  # the call is not for its value only
-        except Exception:
+        except CannotStandInError:
             return None
+        given = (*values, *named.values())
+        protect(given)
+        held = [contents(value) for value in given]
+        found.append(attempted(function, *values, **named))
+        if found[-1] is RAISED or not all(map(same_contents, given, held)):
+            return None  # the call is not for its value only
     known = all(isinstance(s.unit.type(a), t.Static) or isinstance(a, Const)
                 for a in (*args, *kwargs.values()))
     first, second = found

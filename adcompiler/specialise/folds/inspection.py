@@ -19,12 +19,13 @@ from adcompiler.runtime import (
 from adcompiler.runtime.adjoints.elementwise import is_known
 from adcompiler.runtime.adjoints.kinks import first_derivative
 from adcompiler.runtime.containers import SELF_MATCHED, sequence_pattern_fits, unbound
+from adcompiler.runtime.reading import RAISED, attempted
 from adcompiler.specialise.folds.table import Kwargs, class_of, folds
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.interface import Operations
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.unit import Unit
-from adcompiler.typed.values import stand_in
+from adcompiler.typed.values import CannotStandInError, stand_in
 
 
 NUMBERS = (
@@ -209,9 +210,11 @@ def fold_hasattr(s: Writer, args: list[Atom], kwargs: Kwargs, origin: Origin, na
         present = type_.field(args[1].value) is not None or hasattr(type_.cls, args[1].value)
         return Const(present) if present or not hasattr(type_.cls, "__getattr__") else None
     try:
-        return Const(hasattr(stand_in(type_, 3), args[1].value))
-    except Exception:  # there is no stand-in, or the object of somebody else raises
+        value = stand_in(type_, 3)
+    except CannotStandInError:
         return None
+    present = attempted(hasattr, value, args[1].value)
+    return None if present is RAISED else Const(present)
 
 
 @folds(getattr)

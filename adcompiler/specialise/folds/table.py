@@ -13,6 +13,7 @@ import numpy as np
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star, constants
 from adcompiler.ir.operators import ORDERED
+from adcompiler.runtime.reading import attempted
 from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler.specialise.interface import Operations
 from adcompiler.support.signatures import signature as signature_of
@@ -128,16 +129,14 @@ def fold_constants(function: Any, args: list[Atom], kwargs: Mapping[str, Atom]) 
     """Evaluate a pure call of plain constants; None if it cannot be, or raises."""
     atoms = [*args, *kwargs.values()]
     values = constants(atoms)
-    if values is None or UNDEF in atoms:
+    if values is None or any(atom is UNDEF for atom in atoms):
         return None
     if any(isinstance(value, float) for value in values) and function not in COMPARISONS:
         return None
     if not all(map(foldable, values)) and function not in COMPARISONS:
         return None
-    try:
-        result = function(*values[:len(args)], **dict(zip(kwargs, values[len(args):], strict=True)))
-    except Exception:
-        return None
+    named = dict(zip(kwargs, values[len(args):], strict=True))
+    result = attempted(function, *values[:len(args)], **named)
     if isinstance(result, np.bool_):
         result = bool(result)
     return Const(result) if simple(result) or isinstance(result, (type, np.dtype)) else None

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from adcompiler.analyses.storage import reads_later
-from adcompiler.ir.nodes import Atom, Closure, Var, unstar
+from adcompiler.ir.nodes import Atom, Closure, Star, Var, unstar
 from adcompiler.specialise.storage.aliases import Storage
 
 
@@ -22,7 +21,7 @@ class Pending:
         self.derived: dict[Var, dict[Var, bool]] = {}
         self.derived_of: dict[Atom, set[Var]] = {}
 
-    def derive(self, made: Atom, sources: Iterable[Any], slots: bool = False) -> None:
+    def derive(self, made: Atom, sources: Iterable[Atom | Star], slots: bool = False) -> None:
         """Note what an iterator reads when it is run through: written before, it has another end.
 
         Emitted code computes the items, or takes what they are computed of, when it is made. With
