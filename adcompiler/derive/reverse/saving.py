@@ -20,7 +20,9 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, Atom, Attribute, Block, Call, Const, Item, Let, Origin, Rhs, Statement, Var, unstar,
 )
-from adcompiler.ir.visit import bound_inside, free_variables, walk, with_blocks
+from adcompiler.ir.visit import (
+    bound_inside, free_variables, is_plain_region, walk, with_blocks,
+)
 from adcompiler.ops.queries import meaning
 from adcompiler.support.structs import dataclass
 
@@ -86,7 +88,8 @@ class Saver:
         arm = pending.arms[k]
         made = {*top_level(arm), *bound_inside(pending.node)}
         hoist_metadata(out, arm, made, self.s.unit.unsure)
-        self.recomputer.recompute_integers(out, yields, arm, made, pending.regions[k])
+        if is_plain_region(pending.node):  # integers of the others tell how far a body came
+            self.recomputer.recompute_integers(out, yields, arm, made, pending.regions[k])
         mapping: dict[Var, Atom] = {}
         for var in free_variables(Block(tuple(out), tuple(yields))):
             if var not in made:
