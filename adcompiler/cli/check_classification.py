@@ -23,7 +23,7 @@ from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.samples import sample_calls
-from adcompiler.sparsity.transfers.classification import classifications
+from adcompiler.sparsity.interpreter.machine import classifications_of
 from adcompiler.support.budget import quiet
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.support.structs import dataclass
@@ -78,12 +78,12 @@ def check(rules: Sequence[Rule], rng: np.random.Generator) -> list[Checked]:
     for rule in rules:
         points = list(itertools.islice(points_of(rule, rng), POINTS))
         if points:
-            outputs = classifications(function, len(points[0]))
+            outputs = classifications_of(function, len(points[0]))
             return [
                 check_output(rule, points, k if len(outputs) > 1 else None, kind)
                 for k, kind in enumerate(outputs)
             ]
-    outputs = classifications(function, len(rules[0].partials) or 1)
+    outputs = classifications_of(function, len(rules[0].partials) or 1)
     return [
         check_values(function, rng, k if len(outputs) > 1 else None, kind)
         for k, kind in enumerate(outputs)
@@ -328,7 +328,7 @@ def add_check_classification(
         description="Check what sparsity patterns take to be zero against derivatives at "
         f"{POINTS} random points, for all classified functions or those named.",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="e.g. numpy.sin operator.mul")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="e.g. numpy.sin operator.add")
     parser.add_argument("--seed", type=seed_of, default=0, help="of the random points")
     add_loads(parser)
     parser.set_defaults(run=run_check_classification)

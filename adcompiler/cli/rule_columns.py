@@ -6,7 +6,7 @@ from adcompiler.errors import ADError
 from adcompiler.frontend.sources.source import read_source
 from adcompiler.ops.classify import DECLARED, letters_of
 from adcompiler.ops.rules import Rule
-from adcompiler.sparsity.transfers.classification import classifications
+from adcompiler.sparsity.interpreter.machine import classifications_of
 
 HEAD = ("reverse", "forward", "second order", "classification")
 
@@ -51,6 +51,6 @@ def classification(rule: Rule) -> str:
     """Return the letters of which derivatives vanish, for each output of elementwise functions."""
     if not rule.elementwise and rule.function not in DECLARED:
         return ""
-    found = classifications(rule.function, len(rule.partials))
+    found = classifications_of(rule.function, len(rule.partials))
     return " ".join(letters_of(one) for one in found)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import ast
 import difflib
-import re
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -21,7 +20,8 @@ from adcompiler.cli.dump import parse_argnums
 from adcompiler.cli.output import show_json
 from adcompiler.cli.target import UsageError, load_target, running, writing
 from adcompiler.dispatch.written import Written
-from adcompiler.ops.homes import display_name
+from adcompiler.ir.nodes import Origin, Statement, Var
+from adcompiler.ir.printer import Printer
 from adcompiler.plot import save
 from adcompiler.support.signatures import signature as signature_of
 
@@ -120,8 +120,7 @@ def dump_sparse(options: argparse.Namespace) -> str:
 def dump_pattern(options: argparse.Namespace) -> str:
     """Return the pattern program that ``adcompiler dump --mode pattern`` writes.
 
-    It is the code that a pattern is computed by, with the lines that it comes from: a function of a
-    run of the interpreter and of the arguments, which are what values depend on.
+    It is the IR that a pattern is computed by, with the lines that it comes from.
     """
     if options.has_aux or options.stage != "source":
         raise UsageError("--mode pattern takes neither --has-aux nor --stage")
@@ -132,28 +131,24 @@ def dump_pattern(options: argparse.Namespace) -> str:
     with running(name):
         programs = patterns_of(function, argnums)
         program = programs.compiled(programs.values(Written((), given))).program
-    rows, last = [], ""
-    for number, line in enumerate(program.text.splitlines(), 1):
-        origin = program.origins.get(number)
-        place = "" if origin is None else f"{origin.where}  {origin.text.strip()}"
-        if place and place != last:
-            rows.append(f"{line[: len(line) - len(line.lstrip())]}# {place}")
-            last = place
-        rows.append(line)
-    known = program.entry.__globals__
-    constants = [
-        f"# {word} is {described(known[word])}"
-        for word in dict.fromkeys(re.findall(r"\bk\d+\b", program.text)) if word in known
-    ]
     head = f"# pattern of {name}, written by adcompiler {version('adcompiler')}"
     head = f"{head} for {options.args}" if options.args else head
-    return "\n".join([head, *constants, "", *rows, ""])
+    return f"{head}\n\n{PlacePrinter(program.tainted).function(program.function)}\n"
 
 
-def described(value: Any) -> str:
-    """Return a constant of a pattern program as comments name it, on one line."""
-    shown = display_name(value) if callable(value) else repr(value)
-    return " ".join(str(shown).split())
+class PlacePrinter(Printer):
+    """Writes IR below the lines that it comes from, and marks what may depend on the inputs."""
+
+    def __init__(self, tainted: frozenset[Var]) -> None:
+        super().__init__(dict.fromkeys(tainted, "followed"))
+        self.last = ""
+
+    def statement(self, statement: Statement, depth: int) -> list[str]:
+        origin: Origin | None = getattr(statement, "origin", None)
+        place = self.last if origin is None else f"# {origin.where}  {origin.text.strip()}"
+        rows = [] if place == self.last else ["    " * depth + place]
+        self.last = place
+        return [*rows, *super().statement(statement, depth)]
 
 
 def the_function(target: str) -> tuple[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.ops.basics import MEANT
 from adcompiler.ops.classify import declare, of_letters
 
 
@@ -45,9 +46,9 @@ CURVED = of_letters("s", never)
 OF_MODULUS: frozenset[Any] = frozenset({abs, np.absolute, np.sign})
 """Functions that are made of straight pieces for real numbers only: complex ones have a modulus."""
 
-declare((operator.mul, np.multiply), of_letters("ffc", _second_is_zero, _first_is_zero))
+declare((*MEANT["multiply"], np.multiply), of_letters("ffc", _second_is_zero, _first_is_zero))
 declare(
-    (operator.truediv, np.divide),
+    (*MEANT["divide"], np.divide),
     of_letters("fsc", never, _first_is_zero).refined((1, 1), _first_is_zero),
 )
 declare(

@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from adcompiler.ir.operators import BY_SIGN
 from adcompiler.record.entries import Elementwise, Made, Product
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.protocols import (
@@ -20,7 +21,7 @@ from adcompiler.record.slopes import BINARY, UNARY, inverse
 from adcompiler.record.tape import NUMBERS, RECORDING, Numeric, Operator, refused
 
 ADD, SUB, MUL, TRUEDIV, POW = (
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.pow)
+    BY_SIGN[sign] for sign in ("+", "-", "*", "/", "**"))
 REAL = frozenset({float, int, bool, np.float64})
 """Classes of real numbers whose arithmetic is that of Python's, or of NumPy's numbers."""
 SIMPLE = REAL | {np.ndarray}

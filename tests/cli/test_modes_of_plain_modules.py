@@ -57,7 +57,7 @@ def test_every_mode_runs_alone(tmp_path: Path) -> None:
         [sys.executable, "-c", RUNS, str(file), str(tmp_path)], capture_output=True, text=True,
         check=True)
     assert done.stdout == "", done.stdout + done.stderr
-    for mode in ("grad", "hessian", "hvp", "jacobian", "pattern", "sparse-jacobian"):
+    for mode in ("grad", "hessian", "hvp", "jacobian", "sparse-jacobian"):
         text = (tmp_path / f"{mode}.py").read_text(encoding="utf-8")
         assert "def " in text, mode
         compile(text, mode, "exec")

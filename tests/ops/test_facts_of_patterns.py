@@ -16,7 +16,7 @@ import scipy.linalg
 import adcompiler.sparsity.interpreter.machine  # noqa: F401  (registers the transfers)
 from adcompiler.ops.facts import TRANSFERS, stated
 from adcompiler.rulekit import REGISTRY, Call, call
-from adcompiler.sparsity.interpreter import run
+from adcompiler.sparsity.interpreter import table as run
 from tests.ops.test_facts import FUNCTIONS, calls_of
 from tests.ops.test_facts_of_results import quietly, said, takes
 from tests.together import each

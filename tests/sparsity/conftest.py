@@ -9,7 +9,8 @@ import pytest
 from adcompiler.rulekit import REGISTRY
 
 from adcompiler.sparsity.dependences.values import Dependent
-from adcompiler.sparsity.interpreter.run import Run, may_vary, primal
+from adcompiler.sparsity.interpreter.run import Run, primal
+from adcompiler.sparsity.interpreter.table import may_vary
 from tests.sparsity.check import leaves
 
 

@@ -19,7 +19,7 @@ from adcompiler.cli import main
 from adcompiler.cli.check_classification import check, classified_rules
 from adcompiler.ops.classify import DECLARED, LOCAL
 from adcompiler.rulekit.samples import rule_name
-from adcompiler.sparsity.transfers.classification import classifications
+from adcompiler.sparsity.interpreter.machine import classifications_of
 from adcompiler.tracers import is_der1_zero_local
 from tests.lanes import one_in
 
@@ -64,7 +64,7 @@ def test_a11_every_elementwise_rule_is_classified():
     for rules in CLASSIFIED:
         for rule in rules:
             if rule.elementwise and rule.function not in DECLARED:
-                (kind,) = classifications(rule.function, len(rule.partials))
+                (kind,) = classifications_of(rule.function, len(rule.partials))
                 assert len(kind.der1_zero) == len(rule.partials)
                 assert not any(
                     zero for zero, partial in zip(kind.der1_zero, rule.partials, strict=True)

@@ -12,9 +12,9 @@ from adcompiler import (
     Global, Local, UnsupportedError, classify, hessian_sparsity, jacobian_sparsity, tracers,
 )
 from adcompiler.ops.classify import DECLARED, LOCAL, letters_of
+from adcompiler.sparsity.interpreter.machine import classifications_of
 from adcompiler.sparsity.tracing.tracer_sets import SET_KINDS
 from adcompiler.sparsity.tracing.tracers import OVERLOADS, Space
-from adcompiler.sparsity.transfers.classification import classifications
 from tests.sparsity import classified
 from tests.sparsity.check import both_ways, pairs, rows
 from tests.sparsity.classified import relu, scaled, sincos, softplus
@@ -52,7 +52,7 @@ def test_a6_one_to_one():
     (np.maximum, "ffz"), (np.floor_divide, "zzz"),
 ])
 def test_a7_two_to_one(function, letters):
-    assert [letters_of(one) for one in classifications(function, 2)] == [letters]
+    assert [letters_of(one) for one in classifications_of(function, 2)] == [letters]
     first = [p(function) for p in (
         tracers.is_der1_arg1_zero_global, tracers.is_der1_arg2_zero_global)]
     second = [p(function) for p in (
@@ -71,7 +71,7 @@ def test_a7_there_are_13_classes_and_9_with_two_results():
             except ValueError:
                 continue
             accepted[kind].append(letters)
-            found = [letters_of(one) for one in classifications(scaled, 2)]
+            found = [letters_of(one) for one in classifications_of(scaled, 2)]
             assert found == (list(letters) if kind == "1-2" else [letters])
     assert accepted["1-1"] == ["s", "f", "z"]
     assert sorted(accepted["2-1"]) == sorted(
@@ -103,7 +103,7 @@ def test_a7_contradictions(arguments, message):
 
 def test_a8_one_to_two():
     for function, letters in ((math.modf, "fz"), (np.frexp, "fz")):
-        assert "".join(letters_of(one) for one in classifications(function, 1)) == letters
+        assert "".join(letters_of(one) for one in classifications_of(function, 1)) == letters
         assert tracers.is_der1_out2_zero_global(function)
         assert not tracers.is_der1_out1_zero_global(function)
         assert tracers.is_der2_out1_zero_global(function)
@@ -309,7 +309,7 @@ def test_a10_wrong_module():
     (scipy.special.jv, 2, "ssc"), (np.fabs, 1, "f"), (np.logaddexp, 2, "ssc"),
 ])
 def test_a11_libraries(function, count, letters):
-    assert [letters_of(one) for one in classifications(function, count)] == [letters]
+    assert [letters_of(one) for one in classifications_of(function, count)] == [letters]
 
 
 @pytest.mark.parametrize("detector", [None, EVERYWHERE, HERE])

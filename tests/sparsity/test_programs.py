@@ -95,3 +95,11 @@ def curvature(program, args):
 def test_nine_in_ten_patterns_are_exact():
     exact = sum(program.exact for program in PROGRAMS)
     assert len(PROGRAMS) >= 100 and exact >= 0.9 * len(PROGRAMS)
+
+
+def test_recursion_as_deep_as_pythons_own() -> None:
+    def repeated(x: np.ndarray, n: int) -> np.ndarray:
+        return x if n == 0 else repeated(x * np.sin(x), n - 1)
+
+    pattern = jacobian_sparsity(repeated, np.ones(3), 400)
+    np.testing.assert_array_equal(pattern.toarray(), np.eye(3, dtype=bool))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import linecache
 import sysconfig
-import traceback
 import types
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -37,7 +36,8 @@ from adcompiler.sparsity.interpreter.generic import Origins, generic
 from adcompiler.sparsity.interpreter.machine import Machine
 from adcompiler.sparsity.interpreter.pattern import Inputs
 from adcompiler.sparsity.interpreter.program import Program, program_of
-from adcompiler.sparsity.interpreter.run import LookedError, Refusal
+from adcompiler.sparsity.interpreter.run import LookedError
+from adcompiler.sparsity.interpreter.table import Refusal
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.options import Argnums
@@ -139,11 +139,6 @@ class Patterns:
             guard(target, unit.relied.facts, self.forms.arguments(request.types)), sources,
         )
 
-    def programs(self, call: Written) -> list[Program]:
-        """Return the programs that are run for such arguments."""
-        compiled = self.compiled(self.values(call))
-        return [compiled.program, *compiled.callees.values()]
-
     def check_apart(self, compiled: Compiled, values: Sequence[Any]) -> None:
         """Refuse arguments that share storage, one of which is written into."""
         for i in compiled.written:
@@ -175,20 +170,31 @@ class Patterns:
             isinstance(value, np.ndarray) and value.ndim == 1 and not value.flags.c_contiguous
             for value in values
         ):
-            raise UnsupportedError([located(layouts.refusal(), [], self.forms)])
+            raise UnsupportedError([located(layouts.refusal(), self.forms)])
         program = compiled.program
         if shared:
             program = program_of(
                 compiled.function, compiled.unit, with_dead_code=True, sources=compiled.sources)
         at_generic = frozenset() if local else compiled.sources.every - looked
+
+        def run_at() -> tuple[Any, Inputs, Machine]:
+            return self.run_at(compiled, program, values, local, second, at_generic)
+
+        def run() -> tuple[Any, Inputs, Machine]:
+            try:
+                return run_at()
+            except RecursionError:
+                return compiling(self.forms.target.function, run_at)
+
         while at_generic:
             try:
-                return self.run_at(compiled, program, values, local, second, at_generic)
+                return run()
             except LookedError as error:
                 at_generic -= error.origins
             except Exception:  # of generic numbers, perhaps: the given ones tell
                 break
-        return self.run_at(compiled, program, values, local, second, frozenset())
+        at_generic = frozenset()
+        return run()
 
     def run_at(
         self, compiled: Compiled, program: Program, given: Sequence[Any], local: bool,
@@ -212,8 +218,7 @@ class Patterns:
             with np.errstate(all="ignore"):
                 value, *finals = program.entry(machine, *values, *cells)
         except (Refusal, DecisionError) as refusal:
-            programs = [program, *compiled.callees.values()]
-            raise UnsupportedError([located(refusal, programs, self.forms)]) from None
+            raise UnsupportedError([located(refusal, self.forms)]) from None
         except Unfit as unfit:
             raise UnfitError(str(unfit)) from None
         return (tuple(finals) if compiled.is_in_place else value), inputs, machine
@@ -243,22 +248,18 @@ LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "pl
 
 
 def located(
-    refusal: Refusal | DecisionError, programs: Sequence[Program], forms: Specialisations
+    refusal: Refusal | DecisionError, forms: Specialisations
 ) -> Finding:
     """Return a refusal as a finding in the line of the user's source that it came from."""
     if isinstance(refusal, DecisionError):
-        refusal = Refusal(str(refusal), "a list").with_traceback(refusal.__traceback__)
-    by_name = {program.filename: program for program in programs}
+        refused, refusal = refusal, Refusal(str(refusal), "a list")
+        refusal.origins = refused.origins
     found = None
-    for frame in reversed(traceback.extract_tb(refusal.__traceback__)):
-        program = by_name.get(frame.filename)
-        origin = program.origins.get(frame.lineno or 0) if program is not None else None
-        if origin is not None:
-            origin = outside_libraries(origin)
-            found = found or origin
-            if not origin.file.startswith(LIBRARIES):
-                found = origin
-                break
+    for origin in map(outside_libraries, refusal.origins):
+        found = found or origin
+        if not origin.file.startswith(LIBRARIES):
+            found = origin
+            break
     if found is not None:
         return found.finding(refusal.problem, refusal.hint, refusal.anchor)
     code = forms.target.function.__code__
@@ -269,13 +270,11 @@ def located(
     )
 
 
-def lines_of(places: Iterable[tuple[str, int]], programs: Sequence[Program]) -> list[str]:
-    """Return the lines of the user's source that places in pattern programs come from."""
-    by_name = {program.filename: program for program in programs}
-    origins = [by_name[file].origins.get(line) for file, line in places if file in by_name]
+def lines_of(places: Iterable[Origin]) -> list[str]:
+    """Return the lines of the user's source that places come from."""
     return list(dict.fromkeys(
         f"{found.where}: {found.text.strip()}" for found in (
-            outside_libraries(origin).finding("") for origin in origins if origin is not None)))
+            outside_libraries(origin).finding("") for origin in places)))
 
 
 def outside_libraries(origin: Origin) -> Origin:

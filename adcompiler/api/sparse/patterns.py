@@ -25,7 +25,8 @@ from adcompiler.plot import Pattern
 from adcompiler.sparsity.interpreter.fullness import TooFullError
 from adcompiler.sparsity.interpreter.machine import Machine
 from adcompiler.sparsity.interpreter.pattern import hessian, jacobian
-from adcompiler.sparsity.interpreter.run import Refusal, too_full
+from adcompiler.sparsity.interpreter.run import too_full
+from adcompiler.sparsity.interpreter.table import Refusal
 from adcompiler.sparsity.tracing.detectors import (
     Global, Tracing, columns_of, is_in_place, jacobian_buffer, knowing, retold,
 )
@@ -162,9 +163,7 @@ def found_pattern(
         else jacobian(value, inputs.columns), function, argnums,
     )
     compiled = patterns.compiled(patterns.values(call))
-    programs = [compiled.program, *compiled.callees.values()]
-    return Found(
-        pattern, guard, patterns, compiled, machine, tuple(lines_of(machine.full, programs)))
+    return Found(pattern, guard, patterns, compiled, machine, tuple(lines_of(machine.full)))
 
 
 def refuse_written(
@@ -186,7 +185,7 @@ def writes(forms: Specialisations) -> UnsupportedError:
     return UnsupportedError([located(Refusal(
         "a sparse derivative of a function that writes into its arguments",
         "return the result, and write into a copy", anchor="sparse-in-place",
-    ), [], forms)])
+    ), forms)])
 
 
 def detected(
@@ -287,7 +286,7 @@ def finished(make: Callable[[], Any], function: Callable[..., Any], argnums: Arg
         if isinstance(refusal, TooFullError):
             refusal = too_full(refusal)
         forms = patterns_of(function, argnums).forms
-        raise UnsupportedError([located(refusal, [], forms)]) from None
+        raise UnsupportedError([located(refusal, forms)]) from None
 
 
 ONLY_OUTSIDE.update(dict.fromkeys(

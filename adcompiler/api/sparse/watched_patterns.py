@@ -212,7 +212,7 @@ class OnDisk:
         """Keep a pattern that was found, if another process can check what it depends on."""
         if self.key is None or compiled.unit.layouts.read or not all(
             is_known(value, compiled) for program in (compiled.program, *compiled.callees.values())
-            for name, value in program.values.items() if not name.startswith("o")
+            for value in program.values
         ):
             return
         relied = reliance_manifest([compiled.unit.relied])

@@ -33,6 +33,7 @@ from adcompiler.sparsity.coloring.kernels import (
     acyclic_kernel, dynamic_order_kernel, partial_distance_two_kernel, star_kernel,
 )
 from adcompiler.sparsity.coloring.lattices import entries, linear_forms, residues
+from adcompiler.sparsity.dependences.values import DType, Value
 from adcompiler.support.structs import dataclass
 
 ORDERS = ("natural", "largest_first", "smallest_last", "incidence_degree")
@@ -101,7 +102,7 @@ class Coloring:
         return (f"{rows} x {columns}, {self.pattern.nnz} nonzeros; "
                 f"{' and '.join(parts) or 'no colors'} ({self.kind}), at least {self.least}")
 
-    def plot(self, ax: Any = None, title: str | None = None) -> Any:
+    def plot(self, ax: Value = None, title: str | None = None) -> Any:
         """Draw the pattern, each nonzero in its color, and return matplotlib's axes."""
         from adcompiler.plot import spy
 
@@ -121,7 +122,7 @@ class Coloring:
         return indicators(self.rows, 0, self.row_count, dtype)
 
 
-def indicators(colors: np.ndarray, start: int, stop: int, dtype: Any) -> np.ndarray:
+def indicators(colors: np.ndarray, start: int, stop: int, dtype: DType) -> np.ndarray:
     """Return the indicators of the colors from ``start`` to ``stop``, one in each row."""
     found = np.zeros((stop - start, colors.size), dtype)
     used = np.flatnonzero((colors >= start) & (colors < stop))
@@ -185,7 +186,7 @@ def as_pattern(pattern: Pattern) -> Any:
 # --- columns --------------------------------------------------------------------------------------
 
 
-def structurally_orthogonal(csr: Any, order: str) -> np.ndarray:
+def structurally_orthogonal(csr: sp.csr_array, order: str) -> np.ndarray:
     """Return colors of the columns, no two of one color with a nonzero in the same row.
 
     There are at least as many as the fullest row has nonzeros: where residues or the columns'
@@ -247,19 +248,19 @@ ARRANGED: tuple[Callable[[np.ndarray, np.random.Generator], np.ndarray], ...] = 
 """Ranks of colors of these sizes, by which the columns are visited again."""
 
 
-def by_formula(csr: Any, counts: range) -> np.ndarray | None:
+def by_formula(csr: sp.csr_array, counts: range) -> np.ndarray | None:
     """Return colors by residues or linear forms, of as few colors as one of ``counts``."""
     found = residues(csr, counts)
     by_form = linear_forms(csr, counts if found is None else range(counts.start, found.max() + 1))
     return found if by_form is None else by_form
 
 
-def as_colors(found: Any) -> np.ndarray:
+def as_colors(found: Value) -> np.ndarray:
     """Return what a kernel found, a list or an array, as an array of integers."""
     return np.asarray(found, dtype=np.int64)
 
 
-def intersection_graph(csr: Any) -> tuple[np.ndarray, np.ndarray]:
+def intersection_graph(csr: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Return the graph that connects columns with a nonzero in the same row, as CSR arrays."""
     counted = csr.astype(np.int32)
     graph = counted.T.tocsr() @ counted
@@ -267,7 +268,7 @@ def intersection_graph(csr: Any) -> tuple[np.ndarray, np.ndarray]:
     return without_diagonal(graph)
 
 
-def without_diagonal(csr: Any) -> tuple[np.ndarray, np.ndarray]:
+def without_diagonal(csr: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Return the index arrays of a square CSR pattern without its diagonal."""
     row, column = entries(csr)
     off = row != column
@@ -288,7 +289,7 @@ def visiting_order(indptr: np.ndarray, indices: np.ndarray, order: str) -> np.nd
 # --- symmetric matrices ---------------------------------------------------------------------------
 
 
-def symmetric(csr: Any, kind: str, order: str, most: int = 0) -> np.ndarray:
+def symmetric(csr: sp.csr_array, kind: str, order: str, most: int = 0) -> np.ndarray:
     """Return a star or acyclic coloring of the graph of a symmetric pattern.
 
     A star coloring that needs more than ``most`` colors is given up: some are -1.
@@ -333,7 +334,7 @@ def mirror_images(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
 # --- both directions ------------------------------------------------------------------------------
 
 
-def bidirectional(csr: Any, order: str) -> Coloring:
+def bidirectional(csr: sp.csr_array, order: str) -> Coloring:
     """Color columns and rows; the fewest colors that one of several ways finds.
 
     The ways are columns alone, rows alone, rows (columns) with many nonzeros read by themselves
@@ -370,7 +371,7 @@ def bidirectional(csr: Any, order: str) -> Coloring:
     return min(colorings, key=lambda coloring: coloring.count)
 
 
-def least_of_both(csr: Any, row_cost: float) -> float:
+def least_of_both(csr: sp.csr_array, row_cost: float) -> float:
     """Return a bound of the colors of columns and, times a cost, of rows, which read a pattern.
 
     It holds for rows that are read by themselves and columns for the rest, or the other way round.
@@ -398,7 +399,7 @@ def clique(indptr: np.ndarray, indices: np.ndarray) -> int:
     return max(found, 3 if has_path_of_four(indptr, indices) else 1)
 
 
-def crowded_rows(csr: Any) -> np.ndarray:
+def crowded_rows(csr: sp.csr_array) -> np.ndarray:
     """Say which rows are better read by themselves, so that columns need fewer colors.
 
     Columns need as many colors as the longest of the other rows has nonzeros, rows as many as

@@ -14,6 +14,7 @@ from adcompiler.sparsity.coloring.coloring import (
 )
 from adcompiler.sparsity.coloring.kernels import substitution_kernel, substitution_order_kernel
 from adcompiler.sparsity.coloring.lattices import entries
+from adcompiler.sparsity.dependences.values import DType, Value
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.dependences.index_sets import Array
@@ -85,7 +86,7 @@ class Decompression:
         self.diagonal = np.flatnonzero(self.row == self.column)
         self.off = np.flatnonzero(self.row != self.column)
 
-    def values(self, forward: Any, reverse: Any = None, dtype: Any = float) -> np.ndarray:
+    def values(self, forward: Any, reverse: Any = None, dtype: DType = float) -> np.ndarray:
         """Return the nonzeros in the order of the matrix."""
         if not self.shown.nnz:
             return np.zeros(0, dtype)
@@ -154,7 +155,7 @@ class Decompression:
         return np.asarray(found[self.chosen])
 
     def matrix(
-        self, forward: Any, reverse: Any = None, out: Any = None, dtype: type = float
+        self, forward: Value, reverse: Value = None, out: Any = None, dtype: type = float
     ) -> Any:
         """Return the matrix in its form; written into ``out``, such a matrix or a vector.
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adcompiler.runtime.records import is_record, record, state_of
+from adcompiler.sparsity.dependences.values import Value
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.dependences.index_sets import Array
 
 
-def is_column(value: Any) -> bool:
+def is_column(value: Value) -> bool:
     """Say whether a number or array of an argument has columns."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fc"

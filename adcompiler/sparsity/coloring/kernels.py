@@ -21,9 +21,13 @@ import numpy as np
 from adcompiler.errors import NotCompiledError
 from adcompiler.runtime.native import has_compiler
 from adcompiler.sparsity.coloring.python_kernels import dynamic_order, greedy_colors
+from adcompiler.sparsity.dependences.index_sets import Array
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.dependences.values import Operand
+
+Integers = list[int]
+"""What kernels run over: arrays of integers, in machine code."""
 
 WORTH_COMPILING = 300_000
 """Elements of the arguments from which compiling a kernel takes less time than running it."""
@@ -58,10 +62,11 @@ def as_list(arg: Operand) -> Any:
     return arg.tolist() if isinstance(arg, np.ndarray) and arg.dtype.kind == "i" else arg
 
 
-def as_words(arg: Any) -> Any:
+def as_words(arg: Operand) -> Any:
     """Return an array of integers as one of int64, anything else as it is."""
-    is_whole = isinstance(arg, np.ndarray) and arg.dtype.kind == "i"
-    return arg.astype(np.int64, copy=False) if is_whole else arg
+    if isinstance(arg, np.ndarray) and arg.dtype.kind == "i":
+        return arg.astype(np.int64, copy=False)
+    return arg
 
 
 @functools.cache
@@ -116,12 +121,12 @@ class InWords(ast.NodeTransformer):
         return ast.parse(text, mode="eval").body
 
 
-def full(n: int, value: Any) -> Any:
+def full(n: int, value: int) -> Any:
     """Return ``n`` times ``value``: a list here, an array in machine code."""
     return [value] * n
 
 
-def free_color(forbidden: Any, v: int) -> Any:
+def free_color(forbidden: Integers, v: int) -> Any:
     """Return the first color that is not forbidden for a vertex."""
     c = 0
     while forbidden[c] == v:
@@ -131,7 +136,8 @@ def free_color(forbidden: Any, v: int) -> Any:
 
 @functools.partial(kernel, in_python=greedy_colors)
 def partial_distance_two_kernel(
-    row_ptr: Any, row_indices: Any, column_ptr: Any, column_indices: Any, visits: Any
+    row_ptr: Integers, row_indices: Integers, column_ptr: Integers, column_indices: Integers,
+    visits: Integers,
 ) -> Any:
     """Color columns greedily so that those with a nonzero in the same row differ."""
     n = len(column_ptr) - 1
@@ -150,7 +156,7 @@ def partial_distance_two_kernel(
 
 
 @functools.partial(kernel, in_python=dynamic_order)
-def dynamic_order_kernel(indptr: Any, indices: Any, smallest_last: bool) -> Any:
+def dynamic_order_kernel(indptr: Integers, indices: Integers, smallest_last: bool) -> Any:
     """Order vertices by degrees that change: smallest last, or largest incidence degree first.
 
     Vertices are kept in buckets, doubly linked lists by degree, so that all takes linear time
@@ -213,8 +219,9 @@ def dynamic_order_kernel(indptr: Any, indices: Any, smallest_last: bool) -> Any:
 
 
 def forbid_stars(
-    v: int, indptr: Any, indices: Any, colors: Any, forbidden: Any, first_from: Any,
-    first_edge: Any, treated: Any, star: Any, hub: Any, seen: Any, found: Any,
+    v: int, indptr: Integers, indices: Integers, colors: Integers, forbidden: Integers,
+    first_from: Integers, first_edge: Integers, treated: Integers, star: Integers, hub: Integers,
+    seen: Integers, found: Integers,
 ) -> None:
     """Forbid the colors that would close a path of four vertices in two colors at ``v``."""
     for at in range(indptr[v], indptr[v + 1]):
@@ -242,8 +249,9 @@ def forbid_stars(
 
 
 def join_stars(
-    v: int, c: int, indptr: Any, indices: Any, mirror: Any, colors: Any, first_edge: Any,
-    star: Any, hub: Any, seen: Any, found: Any, stars: int,
+    v: int, c: int, indptr: Integers, indices: Integers, mirror: Integers, colors: Integers,
+    first_edge: Integers, star: Integers, hub: Integers, seen: Integers, found: Integers,
+    stars: int,
 ) -> Any:
     """Enter the edges of ``v``, which has color ``c`` now, in stars; return how many there are."""
     for at in range(indptr[v], indptr[v + 1]):
@@ -280,7 +288,9 @@ def join_stars(
 
 
 @kernel
-def star_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any, most: int) -> Any:
+def star_kernel(
+    indptr: Integers, indices: Integers, mirror: Integers, visits: Integers, most: int,
+) -> Any:
     """Color so that every path of four vertices has three colors (algorithm 4.1, 2007).
 
     The edges between two colors form stars, which are kept with their hubs. Edges from a vertex to
@@ -316,8 +326,9 @@ def star_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any, most: int) 
 
 
 def forbid_cycles(
-    v: int, indptr: Any, indices: Any, mirror: Any, colors: Any, forbidden: Any, parent: Any,
-    visited: Any, visited_from: Any, seen: Any, found: Any,
+    v: int, indptr: Integers, indices: Integers, mirror: Integers, colors: Integers,
+    forbidden: Integers, parent: Integers, visited: Integers, visited_from: Integers,
+    seen: Integers, found: Integers,
 ) -> None:
     """Forbid the colors of neighbours of ``v``, and those that would close a cycle in two."""
     for at in range(indptr[v], indptr[v + 1]):
@@ -344,8 +355,8 @@ def forbid_cycles(
 
 
 def join_trees(
-    v: int, c: int, indptr: Any, indices: Any, mirror: Any, colors: Any, first_from: Any,
-    first_edge: Any, parent: Any, seen: Any, found: Any,
+    v: int, c: int, indptr: Integers, indices: Integers, mirror: Integers, colors: Integers,
+    first_from: Integers, first_edge: Integers, parent: Integers, seen: Integers, found: Integers,
 ) -> None:
     """Enter the edges of ``v``, which has color ``c`` now, in trees, and join those that meet."""
     for at in range(indptr[v], indptr[v + 1]):
@@ -385,7 +396,7 @@ def join_trees(
 
 
 @kernel
-def acyclic_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
+def acyclic_kernel(indptr: Integers, indices: Integers, mirror: Integers, visits: Integers) -> Any:
     """Color so that every cycle has three colors (algorithm 3.1, 2007).
 
     The edges between two colors form trees, which are kept as disjoint sets of edges. Edges from a
@@ -419,7 +430,7 @@ def acyclic_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
 
 @kernel
 def substitution_order_kernel(
-    indptr: Any, indices: Any, colors: Any, mirror: Any, count: int
+    indptr: Integers, indices: Integers, colors: Integers, mirror: Integers, count: int
 ) -> Any:
     """Return the edges of an acyclic coloring in the order in which they can be solved for.
 
@@ -470,7 +481,8 @@ def substitution_order_kernel(
 
 @kernel
 def substitution_kernel(
-    order: Any, owner: Any, indices: Any, mirror: Any, colors: Any, sums: Any, values: Any
+    order: Integers, owner: Integers, indices: Integers, mirror: Integers, colors: Integers,
+    sums: Array, values: Array,
 ) -> None:
     """Solve for the nonzeros in ``order``, and store them with their mirror images in ``values``.
 

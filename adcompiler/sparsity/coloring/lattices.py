@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 MAX_DIAGONALS = 64
 """Diagonals on which nonzeros may lie for residues to be tried as colors."""
@@ -21,13 +21,15 @@ MAX_FORMS = 100_000
 """Linear forms that are tried for one number of colors."""
 
 
-def entries(csr: Any) -> tuple[np.ndarray, np.ndarray]:
+def entries(csr: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows and the columns of the nonzeros of a CSR pattern, in its order."""
     lengths = np.diff(csr.indptr)
     return np.repeat(np.arange(csr.shape[0]), lengths), csr.indices.astype(np.int64)
 
 
-def residues(csr: Any, counts: Iterable[int], symmetric: bool = False) -> np.ndarray | None:
+def residues(
+    csr: sp.csr_array, counts: Iterable[int], symmetric: bool = False,
+) -> np.ndarray | None:
     """Return the column numbers modulo the first of ``counts`` for which these are colors.
 
     They are unless two diagonals that hold nonzeros are a multiple of the count apart: patterns of
@@ -48,7 +50,7 @@ def residues(csr: Any, counts: Iterable[int], symmetric: bool = False) -> np.nda
     return None
 
 
-def linear_forms(csr: Any, counts: Iterable[int]) -> np.ndarray | None:
+def linear_forms(csr: sp.csr_array, counts: Iterable[int]) -> np.ndarray | None:
     """Return colors that are a linear form of grid coordinates, modulo the first of ``counts``.
 
     The strides of the grid are those that the nonzeros of full rows are apart: a column number is
@@ -119,7 +121,7 @@ def coefficients(steps: np.ndarray, count: int) -> np.ndarray | None:
     return np.asarray(forms[int(left.argmax())])
 
 
-def is_orthogonal(csr: Any, colors: np.ndarray, count: int) -> bool:
+def is_orthogonal(csr: sp.csr_array, colors: np.ndarray, count: int) -> bool:
     """Say whether no two columns of a color have a nonzero in the same row."""
     row, column = entries(csr)
     keys = row * count + colors[column]

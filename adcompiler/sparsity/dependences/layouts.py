@@ -16,8 +16,9 @@ from adcompiler.ops.facts import IN_C, KEPT
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.adjoints.shaping import laid_out_as, reshape_view
 from adcompiler.sparsity.dependences.index_sets import Array, count
-from adcompiler.sparsity.dependences.values import Dependent
-from adcompiler.sparsity.interpreter.run import ELEMENTWISE, TRANSFERS, Refusal, Run
+from adcompiler.sparsity.dependences.values import Dependent, PathStep, Value
+from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.interpreter.table import ELEMENTWISE, TRANSFERS, Refusal
 
 
 def is_viewable(array: Dependent) -> bool:
@@ -26,8 +27,8 @@ def is_viewable(array: Dependent) -> bool:
 
 
 def note_layout(
-    run: Run, found: Any, transfer: Any, function: Callable[..., Any],
-    args: tuple[Dependent | Array, ...], kwargs: Mapping[str, Any]
+    run: Run, found: Value, transfer: Callable[..., Any], function: Callable[..., Any],
+    args: tuple[Dependent | Array, ...], kwargs: Mapping[str, Value]
 ) -> None:
     """Enter whether the result of a call is in C order."""
     if type(found) is not Dependent:
@@ -44,7 +45,7 @@ def note_layout(
         found.in_c_order = all(map(lies_in_c_order, args))
 
 
-def lies_in_c_order(arg: Any) -> bool:
+def lies_in_c_order(arg: Value) -> bool:
     """Say whether an argument is no array, or known to be one in C order."""
     if isinstance(arg, Dependent):
         return arg.in_c_order or len(arg.shape or ()) < 2
@@ -53,7 +54,7 @@ def lies_in_c_order(arg: Any) -> bool:
     return bool(getattr(getattr(arg, "flags", None), "c_contiguous", True))
 
 
-def places_in(array: Dependent, steps: Sequence[Any] = ()) -> Any:
+def places_in(array: Dependent, steps: Sequence[PathStep] = ()) -> Any:
     """Return the positions of the elements of an array, lying in memory as it does.
 
     Raises Refusal if ``steps`` lead through a reshape that may be a copy.

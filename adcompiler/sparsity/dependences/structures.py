@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adcompiler.runtime.records import is_record, record, state_of
+from adcompiler.sparsity.dependences.values import Value
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.dependences.index_sets import Array
 
 
-def is_real(value: Any) -> bool:
+def is_real(value: Value) -> bool:
     """Say whether a value is a floating or complex number, or an array of such."""
     if type(value) is np.ndarray:
         return value.dtype.kind in "fc"

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adcompiler.ir.atoms import Origin
 from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.sparsity.dependences import index_sets
 from adcompiler.sparsity.dependences.index_sets import Array, Bag, Cells, Own, Shape, count
@@ -31,6 +32,7 @@ class DecisionError(TypeError):
 
     def __init__(self) -> None:
         super().__init__("a decision, or a key, that depends on the values of the inputs")
+        self.origins: list[Origin] = []
 
 
 class Dependent:
@@ -56,14 +58,14 @@ class Dependent:
     )
 
     def __init__(
-        self, shape: Shape | None, dtype: Any, first: Relation = NOTHING,
-        second: Relation = NOTHING, value: Any = None,
+        self, shape: Shape | None, dtype: DType, first: Relation = NOTHING,
+        second: Relation = NOTHING, value: Value = None,
     ) -> None:
         self.shape = shape
         self.dtype = dtype
         self.first = first
         self.second = second
-        self.value = value
+        self.value: Any = value
         self.token = -1
         self.shared = False
         self.in_c_order = False
@@ -90,6 +92,14 @@ class Dependent:
 
 Operand = Dependent | Array | complex
 """What arithmetic is done with: a number or array, known or one that depends on the inputs."""
+Numbers = Operand | list[Any] | tuple[Any, ...]
+"""What functions of arrays take: lists of numbers too."""
+DType = np.dtype[Any] | type
+"""What decides the dtypes of results: a dtype, or the class of a Python number."""
+Axis = int | tuple[int, ...] | None
+"""The axes that a function of arrays works along."""
+PathStep = tuple[str, str, tuple[Any, ...], dict[str, Any], Callable[..., Any]]
+"""A step from a value to a part of it: kind, name, arguments and function, as of an update."""
 
 
 class Either:
@@ -102,7 +112,7 @@ class Either:
 class UnknownList:
     """A list whose length depends on the inputs; ``item`` is what is known of each of its items."""
 
-    def __init__(self, item: Any) -> None:
+    def __init__(self, item: Value) -> None:
         self.item = item
 
 
@@ -111,6 +121,13 @@ class UnknownShape:
 
     def __getitem__(self, index: Dependent) -> Any:
         return Dependent((), int)
+
+
+Value = (
+    Operand | Either | UnknownList | UnknownShape | str | bytes | slice | range | list[Any]
+    | tuple[Any, ...] | dict[Any, Any] | np.dtype[Any] | type | None
+)
+"""What a variable of a pattern program is, objects of the user's own apart."""
 
 
 class UnknownLengthError(Exception):
@@ -125,26 +142,26 @@ def shape_of(value: Any) -> Shape:
     return shape
 
 
-def dtype_of(value: Any) -> Any:
+def dtype_of(value: Value) -> Any:
     """Return what decides the dtypes of results: a dtype, or the class of a Python number."""
     if isinstance(value, Dependent):
         return value.dtype
     return value.dtype if isinstance(value, (np.ndarray, np.generic)) else type(value)
 
 
-def is_float(dtype: Any) -> bool:
+def is_float(dtype: DType) -> bool:
     """Say whether numbers of a dtype carry derivatives."""
     if isinstance(dtype, type) and not issubclass(dtype, np.generic):
         return issubclass(dtype, (float, complex))
     return np.dtype(dtype).kind in "fcO"
 
 
-def is_complex(dtype: type) -> bool:
+def is_complex(dtype: DType) -> bool:
     """Say whether numbers of a dtype, or Python class, are complex, as far as is known."""
     return np.dtype(dtype).kind not in "fiub"
 
 
-def primal(value: Any) -> Any:
+def primal(value: Value) -> Any:
     """Return a value with what depends on the inputs replaced by what it is here."""
     return map_dependents(lambda d: d.value, value)
 
@@ -169,7 +186,7 @@ def has_dependents(value: Any, inside: tuple[int, ...] = ()) -> bool:
         has_dependents(item, (*inside, id(value))) for item in state_of(value).values())
 
 
-def dependents_in(value: Any) -> Iterator[Dependent]:
+def dependents_in(value: Value) -> Iterator[Dependent]:
     """Yield every ``Dependent`` in a value."""
     if isinstance(value, Dependent):
         yield value
@@ -186,7 +203,7 @@ def dependents_in(value: Any) -> Iterator[Dependent]:
         yield from dependents_in(list(state_of(value).values()))
 
 
-def map_dependents(change: Callable[[Dependent], Any], value: Any) -> Any:
+def map_dependents(change: Callable[[Dependent], Value], value: Value) -> Any:
     """Return a value with each ``Dependent`` in it replaced; the same object if there is none."""
     if isinstance(value, Dependent):
         return change(value)
@@ -281,7 +298,7 @@ def combined(
     return settled(Relation(EMPTY, own), shape)
 
 
-def masked(relation: Relation, keep: Any, shape: Shape | None) -> Relation:
+def masked(relation: Relation, keep: Array | bool, shape: Shape | None) -> Relation:
     """Return a relation with the sets of elements where ``keep`` is false made empty."""
     if np.all(keep):
         return relation

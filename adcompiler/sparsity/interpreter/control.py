@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adcompiler.sparsity.dependences.values import (
-    Dependent, Either, UnknownList, dependents_in, map_dependents,
+    Dependent, Either, UnknownList, Value, dependents_in, map_dependents,
 )
 from adcompiler.sparsity.interpreter.joining import covers, join
-from adcompiler.sparsity.interpreter.run import Record, Refusal, Run
+from adcompiler.sparsity.interpreter.run import Record, Run
+from adcompiler.sparsity.interpreter.table import Refusal
 from adcompiler.sparsity.transfers.movement import rows_of
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.dependences.index_sets import Array
 
-Arm = Callable[[], tuple[Any, ...]]
+Values = tuple[Any, ...]
+Arm = Callable[[], Values]
+Handler = tuple[type[BaseException], Callable[[Any], Values]]
 UNROLLED = 3
 """So many iterations of a loop without a known end are followed one by one."""
 TRIED = 16
@@ -49,7 +52,7 @@ class Follower:
         self.run.token, self.run.owned = self.before
 
 
-def truth(run: Run, condition: Any) -> bool | None:
+def truth(run: Run, condition: Value) -> bool | None:
     """Return whether a condition holds, None if that depends on the inputs."""
     if isinstance(condition, Dependent):
         return None if condition.value is None else bool(condition.value)
@@ -90,12 +93,12 @@ def either(run: Run, arms: Iterable[Arm]) -> tuple[Any, ...]:
     return found
 
 
-def joined(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:
+def joined(a: Sequence[Value], b: Sequence[Value]) -> tuple[Any, ...]:
     """Return the join of two states, variable by variable."""
     return tuple(map(join, a, b))
 
 
-def iterate(run: Run, iterable: Any) -> Any:
+def iterate(run: Run, iterable: Value) -> Any:
     """Return what a loop runs over: a list of items, of which the length may not be known."""
     if isinstance(iterable, Dependent) and iterable.shape is None:
         return UnknownList(iterable)
@@ -110,7 +113,7 @@ class Loop:
     """A loop: its body and condition as functions, and what is known of where it ends."""
 
     def __init__(
-        self, run: Run, body: Callable[..., tuple[Any, ...]],
+        self, run: Run, body: Callable[..., Values],
         condition: Callable[..., Any] | None, count: int, collects: int, stops: bool,
     ) -> None:
         self.run = run
@@ -139,7 +142,7 @@ class Loop:
         assert self.exits is not None and self.exit_lists is not None
         return (*self.exits, *self.exit_lists)
 
-    def rows(self, iterables: Sequence[Any]) -> tuple[Iterator[tuple[Any, ...]], bool]:
+    def rows(self, iterables: Sequence[Value]) -> tuple[Iterator[tuple[Any, ...]], bool]:
         """Return the tuples of items of the iterations, and whether they may go on for ever."""
         given = [iterate(self.run, iterable) for iterable in iterables]
         if any(isinstance(one, UnknownList) for one in given):
@@ -174,7 +177,7 @@ class Loop:
         self.run.token, self.run.owned = self.run.tokens, {}
 
     def follow(
-        self, rows: Iterator[tuple[Any, ...]], endless: bool, state: tuple[Dependent | Array, ...]
+        self, rows: Iterator[tuple[Value, ...]], endless: bool, state: tuple[Dependent | Array, ...]
     ) -> tuple[Any, ...] | None:
         """Run iterations; return the state in the end, None if the end is not reached."""
         next_try = TRIED
@@ -218,7 +221,7 @@ class Loop:
             return False
 
     def iteration(
-        self, items: Sequence[Any], state: tuple[Dependent | Array, ...]
+        self, items: Sequence[Value], state: tuple[Dependent | Array, ...]
     ) -> tuple[tuple[Any, ...], bool | None] | None:
         """Run the body; None if it raises where it may not be reached."""
         try:
@@ -235,7 +238,7 @@ class Loop:
         stopping = truth(self.run, results[-1]) if self.stops else False
         return results[: self.count], stopping
 
-    def adds_nothing(self, items: Sequence[Any], state: tuple[Dependent | Array, ...]) -> bool:
+    def adds_nothing(self, items: Sequence[Value], state: tuple[Dependent | Array, ...]) -> bool:
         """Say whether no further iteration, whatever its items, changes what is known."""
         if self.collects or self.run.second or not all(
             isinstance(i, (int, np.integer)) for i in items
@@ -251,7 +254,7 @@ class Loop:
 
     # -- loops without a known end -----------------------------------------------------------
 
-    def widen(self, items: tuple[Any, ...], state: tuple[Any, ...]) -> None:
+    def widen(self, items: tuple[Value, ...], state: Sequence[Value]) -> None:
         """Join the states of all further iterations, until nothing new comes."""
         meets: dict[int, Record] = {}
         for _ in range(10_000):
@@ -292,7 +295,7 @@ def meeting(run: Run, state: Sequence[Any], meets: dict[int, Record]) -> tuple[A
     return tuple(map_dependents(enter, value) for value in state)
 
 
-def flow_back(wider: Any, state: Any, meets: dict[int, Record]) -> None:
+def flow_back(wider: Value, state: Value, meets: dict[int, Record]) -> None:
     """Let second relations that were joined to a state flow into the records it begins with."""
     if meets:
         for new, old in zip(dependents_in(wider), dependents_in(state), strict=True):
@@ -300,7 +303,7 @@ def flow_back(wider: Any, state: Any, meets: dict[int, Record]) -> None:
 
 
 def attempt(
-    run: Run, body: Arm, handlers: Sequence[tuple[Any, Callable[[Any], tuple[Any, ...]]]]
+    run: Run, body: Arm, handlers: Sequence[Handler]
 ) -> tuple[Any, ...]:
     """Return what a ``try`` yields: handlers are followed where something may be raised.
 
@@ -336,7 +339,7 @@ def attempt(
 
 
 def handled(
-    error: Exception, handlers: Sequence[tuple[Any, Callable[[Any], tuple[Any, ...]]]]
+    error: Exception, handlers: Sequence[Handler]
 ) -> tuple[Any, ...]:
     """Return what the handler of an exception yields; raise it again if there is none."""
     for classes, handler in handlers:
@@ -345,7 +348,7 @@ def handled(
     raise error
 
 
-def note(run: Run, place: list[Any], value: Array) -> None:
+def note(run: Run, place: list[Value], value: Array) -> None:
     """Note the value of a variable for handlers, which may run after any of those noted."""
     place[0] = value if run.local else join(place[0], value)
 

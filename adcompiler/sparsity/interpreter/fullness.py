@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
 
 from adcompiler.sparsity.dependences.index_sets import Ragged, count
 from adcompiler.sparsity.dependences.sets import size_of
-from adcompiler.sparsity.dependences.values import Dependent, Relation
-
-if TYPE_CHECKING:
-    from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.dependences.values import Dependent, Relation, Value
 
 LARGE = 1000
 """Inputs from which on it is watched which lines make patterns full."""
@@ -20,9 +16,6 @@ FULL = 0.1
 
 MOST_ENTRIES = 150_000_000
 """Entries that are written down at most, of 16 bytes each."""
-
-PROGRAMS = "<pattern "
-"""What the files of pattern programs begin with."""
 
 
 class TooFullError(Exception):
@@ -47,7 +40,7 @@ def per_element(relation: Relation, size: int) -> float:
         own.starts[-1] / max(size, 1) if isinstance(own, Ragged) else 0.0)
 
 
-def is_full(value: Any, columns: int) -> bool:
+def is_full(value: Value, columns: int) -> bool:
     """Say whether the elements of an array depend on many of all columns."""
     if not isinstance(value, Dependent) or value.shape == ():
         return False
@@ -55,23 +48,11 @@ def is_full(value: Any, columns: int) -> bool:
     return size > 1 and per_element(value.first, size) > FULL * columns
 
 
-def note_full(run: Run, result: Any, args: Any) -> None:
-    """Note the line that is being run if it makes a full array of others."""
-    if is_full(result, run.columns) and not any(is_full(arg, run.columns) for arg in args):
-        note_line(run)
+def makes_full(result: Value, args: Sequence[Value], columns: int) -> bool:
+    """Say whether a full array is made of others."""
+    return is_full(result, columns) and not any(is_full(arg, columns) for arg in args)
 
 
-def note_pairs(run: Run, pairs: Any) -> None:
-    """Note the line that is being run if a nonlinear operation brings many columns together."""
-    if any(size_of(a.common) * size_of(b.common) > FULL * run.columns**2 for a, b in pairs):
-        note_line(run)
-
-
-def note_line(run: Run) -> None:
-    """Note which line of which pattern program is being run."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and not frame.f_code.co_filename.startswith(PROGRAMS):
-        frame = frame.f_back
-    place = frame.f_code.co_filename, frame.f_lineno
-    if place not in run.full:
-        run.full.append(place)
+def bring_many(pairs: Iterable[tuple[Relation, Relation]], columns: int) -> bool:
+    """Say whether a nonlinear operation brings many columns together."""
+    return any(size_of(a.common) * size_of(b.common) > FULL * columns**2 for a, b in pairs)

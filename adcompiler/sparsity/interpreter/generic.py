@@ -12,7 +12,7 @@ matrix are structure, those of multipliers are not.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,10 +29,9 @@ from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import choose, own, project, stop_gradient
 from adcompiler.runtime.adjoints.shaping import copy_as_laid_out, like, reshape_view
 from adcompiler.sparsity.dependences.structures import is_real, kept_zeros, mapped
-from adcompiler.sparsity.dependences.values import Dependent, has_dependents
-from adcompiler.sparsity.interpreter.run import (
-    ALWAYS, STRUCTURAL, LookedError, Run, transfer_of,
-)
+from adcompiler.sparsity.dependences.values import Dependent, Value, has_dependents
+from adcompiler.sparsity.interpreter.run import LookedError, Run
+from adcompiler.sparsity.interpreter.table import ALWAYS, STRUCTURAL, transfer_of
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
 
@@ -111,7 +110,7 @@ class Origins:
             (isinstance(kind, (t.Scalar, t.Array)) and kind.kind in ("int", "bool"))
             or isinstance(kind, (t.Range, t.Static, t.Text)))
 
-    def enter(self, function: Function, flow: Flow, seen: set[Any]) -> None:
+    def enter(self, function: Function, flow: Flow, seen: set[Function]) -> None:
         """Add the steps of a function, and of those it calls by name."""
         seen.add(function)
         self.known.update(param.var for param in function.params)
@@ -126,7 +125,7 @@ class Origins:
                     self.known.update((*statement.binds(), *statement.defines()))
                     flow.steps += [edge[:2] for edge in statement.edges()]
 
-    def enter_callee(self, target: Var, rhs: Rhs, flow: Flow, seen: set[Any]) -> None:
+    def enter_callee(self, target: Var, rhs: Rhs, flow: Flow, seen: set[Function]) -> None:
         """Add what flows into a function called by name, and out of it."""
         if not (isinstance(rhs, Call) and isinstance(rhs.func, Const)):
             return
@@ -204,8 +203,8 @@ def is_elementwise(function: Callable[..., Any]) -> bool:
 
 
 def called(
-    run: Run, function: Any, args: tuple[Dependent | Lane | Sum, ...], kwargs: Any,
-    origins: frozenset[int]
+    run: Run, function: Callable[..., Any], args: tuple[Dependent | Lane | Sum, ...],
+    kwargs: Mapping[str, Value], origins: frozenset[int],
 ) -> Any:
     """Return the result of a call of generic numbers that come from arguments at ``origins``.
 
@@ -258,7 +257,7 @@ def filled(
     return np.where(small, result.dtype.type(0.75), result)
 
 
-def always_zero(args: Sequence[Any], means: str | None) -> Any:
+def always_zero(args: Sequence[Value], means: str | None) -> Any:
     """Return where a result is zero whatever the numbers are in places that are not zero."""
     zeros = [np.asarray(a) == 0 for a in (args[:1] if means == "divide" else args)
              if means in ("multiply", "divide") or is_real(a)]

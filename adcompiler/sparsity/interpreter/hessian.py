@@ -85,7 +85,7 @@ def pattern(records: Sequence[Record], live: Array, size: int) -> Any:
 
 
 def crossed(
-    a: Relation, b: Relation, here: Array, size: int, seen: set[tuple[Any, Any]]
+    a: Relation, b: Relation, here: Array, size: int, seen: set[tuple[Set, Set]]
 ) -> Iterator[Pairs]:
     """Yield the pairs of inputs that two operands of live elements depend on."""
     yield from product(a.common, b.common, seen)
@@ -106,7 +106,7 @@ def crossed(
         yield together.row.astype(np.int64), together.col.astype(np.int64)
 
 
-def product(a: Set, b: Set, seen: set[tuple[Any, Any]]) -> Iterator[Pairs]:
+def product(a: Set, b: Set, seen: set[tuple[Set, Set]]) -> Iterator[Pairs]:
     """Yield all pairs of elements of two sets, unless they were before."""
     if not a or not b or (a, b) in seen:
         return
@@ -126,7 +126,7 @@ def live_columns(own: Own, here: Array) -> Set:
     return set_of(columns[here[rows]])
 
 
-def matrix(own: Own, here: Any, size: int) -> Any:
+def matrix(own: Own, here: Array, size: int) -> Any:
     """Return the sets of live elements as the rows of a matrix."""
     rows, columns = index_sets.pairs_of(own)
     kept = here[rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,8 @@ import numpy as np
 from adcompiler.ir.nodes import UNDEF, Undefined
 from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.sparsity.dependences.values import (
-    NOTHING, Dependent, Either, Relation, UnknownList, all_sets, dtype_of, equal, is_float, unite,
+    NOTHING, DType, Dependent, Either, Relation, UnknownList, Value, all_sets, dtype_of,
+    equal, is_float, unite,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def join(a: Any, b: Any) -> Any:
     return Either()
 
 
-def join_all(values: Iterable[Any]) -> Any:
+def join_all(values: Iterable[Value]) -> Any:
     """Return what is known of a value that is one of several; of none, that it is undefined."""
     found: Any = UNDEF.value
     for value in values:
@@ -52,7 +53,7 @@ def join_all(values: Iterable[Any]) -> Any:
     return found
 
 
-def items_of(a: Any) -> tuple[Any, ...]:
+def items_of(a: UnknownList | Sequence[Value]) -> tuple[Any, ...]:
     """Return what the items of a list may be."""
     return (a.item,) if isinstance(a, UnknownList) else tuple(a)
 
@@ -91,7 +92,7 @@ def same_numbers(a: Any, b: Any) -> bool:
     )
 
 
-def wider(a: Any, b: Any) -> Any:
+def wider(a: DType, b: DType) -> Any:
     """Return a dtype that numbers of either have: one of floats if one of them is."""
     if a == b:
         return a
@@ -100,7 +101,7 @@ def wider(a: Any, b: Any) -> Any:
     return np.promote_types(np.dtype(a), np.dtype(b))
 
 
-def same_zeros(a: Any, b: Any) -> bool:
+def same_zeros(a: Array | None, b: Array | None) -> bool:
     """Say whether the same elements of two arrays are known to be zero."""
     return a is b or (a is not None and b is not None and np.array_equal(a, b))
 

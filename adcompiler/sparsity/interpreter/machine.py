@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import sys
-import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adcompiler.errors import Finding
+from adcompiler.ir import nodes as ir
 from adcompiler.ir.nodes import UNDEF
+from adcompiler.ops.classify import Classification
 from adcompiler.sparsity.dependences.fingerprints import Reads
 from adcompiler.sparsity.dependences.values import (
-    Dependent, Either, Operand, UnknownShape, element, has_dependents,
+    Dependent, Either, Operand, UnknownShape, Value, element, has_dependents,
 )
+from adcompiler.sparsity.interpreter import control
 from adcompiler.sparsity.interpreter.control import (
-    Arm, Follower, Loop, UnknownError, UnreachedError, attempt, branch, flow_back, meeting,
+    Follower, Loop, UnknownError, UnreachedError, flow_back, meeting,
 )
 from adcompiler.sparsity.interpreter.generic import Origins, called
 from adcompiler.sparsity.interpreter.joining import covers, join
 from adcompiler.sparsity.interpreter.lanes.lanes import FEWEST, in_lanes, len_of
 from adcompiler.sparsity.interpreter.program import Program, program_of
-from adcompiler.sparsity.interpreter.run import Bound, Record, Refusal, Run
+from adcompiler.sparsity.interpreter.run import Bound, Record, Run
+from adcompiler.sparsity.interpreter.table import Refusal
 from adcompiler.sparsity.transfers import (  # noqa: F401  (the tables of transfers)
     elementwise, grouped, linear_algebra, linear_maps, lookups, movement, products, reductions,
     stated, structures,
 )
+from adcompiler.sparsity.transfers.classification import classifications
 from adcompiler.sparsity.transfers.indexing import get_item, is_place, updated
 from adcompiler.sparsity.transfers.movement import rows_of
 from adcompiler.sparsity.transfers.structures import stopped
@@ -72,13 +76,20 @@ class Machine(Run):
         self.depths: dict[Callee, int] = {}
         self.frames: dict[Callee, Frame] = {}
         self.reads = Reads()
-        self.one_by_one: set[types.CodeType] = set()
+        self.one_by_one: set[ir.Loop] = set()
+
+    # -- functions of numbers -----------------------------------------------------------------
+
+    def classifications(
+        self, function: Callable[..., Any], count: int, real: bool = True
+    ) -> tuple[Classification, ...]:
+        return classifications(Machine, function, count, self.second, real)
 
     # -- generic numbers ----------------------------------------------------------------------
 
     def at_generic(
-        self, function: Callable[..., Any], args: tuple[Dependent | Lane | Sum, ...], kwargs: Any,
-        origins: frozenset[int]
+        self, function: Callable[..., Any], args: tuple[Dependent | Lane | Sum, ...],
+        kwargs: Mapping[str, Value], origins: frozenset[int],
     ) -> Any:
         """Return the result of a call of values that may come from generic numbers."""
         if self.generic.isdisjoint(origins):
@@ -87,7 +98,7 @@ class Machine(Run):
 
     # -- operations ---------------------------------------------------------------------------
 
-    def item(self, obj: Any, index: Dependent) -> Any:
+    def item(self, obj: Value, index: Dependent) -> Any:
         if type(obj) is Dependent and obj.value is None and is_place(obj.shape, index):
             first, second = obj.first, obj.second
             return Dependent(
@@ -101,8 +112,7 @@ class Machine(Run):
     def items(self, value: Dependent) -> Any:
         return rows_of(self, value) if isinstance(value, Dependent) else value
 
-    def update(self, obj: Dependent, steps: Sequence[Any], value: Array, adds: bool) -> Any:
-        return updated(self, obj, steps, value, adds)
+    update, branch, attempt = updated, control.branch, control.attempt
 
     def attribute(self, obj: Operand, name: str) -> Any:
         """Return ``obj.name``."""
@@ -131,43 +141,37 @@ class Machine(Run):
                 f"`.{name}`, which depends on how arrays lie in memory", "write slices")
         return Bound(found, obj)
 
-    def branch(self, condition: Dependent | bool, then: Arm, orelse: Arm) -> tuple[Any, ...]:
-        return branch(self, condition, then, orelse)
-
     def loop(
-        self, iterables: Sequence[Any], inits: tuple[Dependent | Array, ...],
+        self, iterables: Sequence[Value], inits: tuple[Dependent | Array, ...],
         body: Callable[..., Any], condition: Callable[..., Any] | None, count: int, collects: int,
         stops: bool
     ) -> tuple[Any, ...]:
         return Loop(self, body, condition, count, collects, stops)(iterables, inits)
 
     def in_lanes(
-        self, iterables: Sequence[Any], inits: tuple[Dependent | Array, ...],
-        body: Callable[..., Any], count: int
+        self, iterables: Sequence[Value], inits: tuple[Dependent | Array, ...],
+        body: Callable[..., Any], count: int, loop: ir.Loop
     ) -> tuple[Any, ...] | None:
         """Return the results of a loop with all its iterations at once, None if that fails."""
-        if self.local or body.__code__ in self.one_by_one or any(
+        if self.local or loop in self.one_by_one or any(
             len_of(one) < FEWEST for one in iterables
         ):
             return None
         found = in_lanes(self, iterables, inits, body, count)
         if found is None:
-            self.one_by_one.add(body.__code__)
+            self.one_by_one.add(loop)
         return found
-
-    def attempt(self, body: Arm, handlers: Sequence[Any]) -> tuple[Any, ...]:
-        return attempt(self, body, handlers)
 
     def detached(self, value: Array) -> Any:
         """Return a value as one that carries no derivative."""
         return stopped(self, None, value)
 
-    def set(self, items: list[Any]) -> Any:
+    def set(self, items: Sequence[Value]) -> Any:
         if has_dependents(items):
             raise Refusal("a set of values that depend on the inputs", "a list")
         return set(items)
 
-    def exception(self, exception: Any) -> Any:
+    def exception(self, exception: Value, _: Value) -> Exception:
         """Return what a ``raise`` statement raises."""
         if isinstance(exception, Either):
             self.raised = UnknownError("one of several exceptions")
@@ -177,7 +181,7 @@ class Machine(Run):
         return self.raised
 
     @staticmethod
-    def closure(function: Callable[..., Any]) -> Any:
+    def closure(function: ir.Function, *_: tuple[Any, ...]) -> ir.Function:
         return function
 
     @staticmethod
@@ -295,3 +299,13 @@ class Machine(Run):
                 return program.entry(self, *frame.args)[0], True
         except UnreachedError:
             return None, False
+
+
+def classifications_of(
+    function: Callable[..., Any], count: int, real: bool = True
+) -> tuple[Classification, ...]:
+    """Return which derivatives of a function of ``count`` numbers vanish, for each output.
+
+    Unless ``real``, some of the numbers may be complex.
+    """
+    return classifications(Machine, function, count, True, real)

@@ -15,12 +15,12 @@ from adcompiler.sparsity.dependences import index_sets
 from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.sets import Positions, elements_of
 from adcompiler.sparsity.dependences.values import (
-    NOTHING, Dependent, Either, Relation, UnknownList, UnknownShape, identity,
+    NOTHING, DType, Dependent, Either, Relation, UnknownList, UnknownShape, Value, identity,
 )
 from adcompiler.sparsity.interpreter.fullness import bounded
 from adcompiler.sparsity.interpreter.hessian import alive, pattern
 from adcompiler.sparsity.interpreter.machine import Machine
-from adcompiler.sparsity.interpreter.run import Refusal
+from adcompiler.sparsity.interpreter.table import Refusal
 
 
 class Inputs:
@@ -31,7 +31,7 @@ class Inputs:
         self.second = second
         self.columns = 0
 
-    def dependent(self, value: Any) -> Any:
+    def dependent(self, value: Value) -> Any:
         """Return a value with the real numbers in it made dependent, in order."""
         if isinstance(value, (float, complex, np.inexact)):
             return self.leaf(value, (), value.dtype if isinstance(value, np.generic) else (
@@ -50,14 +50,14 @@ class Inputs:
             return record(type(value), **fields)
         return value
 
-    def leaf(self, value: Any, shape: tuple[int, ...], dtype: Any) -> Dependent:
+    def leaf(self, value: Value, shape: tuple[int, ...], dtype: DType) -> Dependent:
         """Return one number or array as a dependent value."""
         first = identity(self.columns, shape) if count(shape) else NOTHING
         self.columns += count(shape)
         return Dependent(shape, dtype, first, NOTHING, value if self.local else None)
 
 
-def leaves(value: Any) -> Iterator[Any]:
+def leaves(value: Value) -> Iterator[Any]:
     """Yield the numbers and arrays in a result, in order.
 
     Raises Refusal if it depends on the inputs which they are.
@@ -96,7 +96,7 @@ def pairs_of(relation: Relation, size: int) -> tuple[Positions, Positions]:
     return rows, columns
 
 
-def jacobian(outputs: Any, columns: int) -> Any:
+def jacobian(outputs: Value, columns: int) -> Any:
     """Return the pattern of results by inputs."""
     all_rows, all_columns = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     start = 0

@@ -6,51 +6,33 @@ import math
 import operator
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.foreign import computed_elsewhere
-from adcompiler.ops.classify import DECLARED, Classification, of_letters
-from adcompiler.ops.homes import display_name
+from adcompiler.ir.nodes import Origin
+from adcompiler.ops.classify import Classification, of_letters
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime.functionals import passive
 from adcompiler.sparsity.dependences.index_sets import Shape
 from adcompiler.sparsity.dependences.sets import size_of, union
 from adcompiler.sparsity.dependences.values import (
-    NOTHING, Dependent, Either, Relation, UnknownLengthError, UnknownList, UnknownShape,
-    has_dependents, identity, is_complex, primal,
+    NOTHING, DType, DecisionError, Dependent, Either, Relation, UnknownLengthError,
+    UnknownList, UnknownShape, Value, has_dependents, identity, is_complex, primal,
 )
-from adcompiler.sparsity.interpreter.fullness import LARGE, TooFullError, note_full, note_pairs
+from adcompiler.sparsity.interpreter.fullness import (
+    LARGE, TooFullError, bring_many, makes_full,
+)
+from adcompiler.sparsity.interpreter.table import (
+    ALWAYS, DTYPE, KIND, LAYOUT, STRUCTURAL, TRANSFERS, Refusal, Transfer, find_transfer, may_vary,
+    transfer_of,
+)
 from adcompiler.sparsity.interpreter.varying import (
-    GENERATORS, drawing_apart, is_harmless, unknown_like,
+    drawing_apart, is_harmless, unknown_like,
 )
-
-if TYPE_CHECKING:
-    from adcompiler.sparsity.interpreter.lanes.lane_values import Lane, Sum
-
-Transfer = Callable[..., Any]
-TRANSFERS: dict[Any, Transfer] = {}
-"""What functions do to dependences: called with the run, the function and its arguments."""
-
-ALWAYS: set[Any] = set()
-"""Functions that write into their first argument, so that it matters who else has it."""
-
-STRUCTURAL: set[Any] = set()
-"""Functions that only move the items of containers, which they are called with as they are."""
 
 CROWDED = 32
 """From so many operations on, a number refers to one record that stands for all of them."""
-
-
-class Refusal(Exception):
-    """The pattern cannot be computed: the problem, and what to write instead."""
-
-    def __init__(self, problem: str, hint: str = "", anchor: str = "sparsity-patterns") -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.hint = hint
-        self.anchor = anchor
 
 
 class LookedError(BaseException):
@@ -100,8 +82,10 @@ class Run:
     ``stored`` holds what was assigned to global variables, which stay as they are. ``layouts``:
     the meaning of the program depends on how arrays lie in memory. ``generic`` are the positions
     of the arguments in the place of which are generic numbers. ``columns`` is the number of inputs,
-    ``full`` the lines of programs that make arrays depend on many of these.
+    ``origin`` the place that is being run, and ``full`` those that make arrays depend on many.
     """
+
+    classifications: Callable[..., tuple[Classification, ...]]
 
     def __init__(self, local: bool, second: bool) -> None:
         self.local = local
@@ -119,15 +103,33 @@ class Run:
         self.stored: dict[tuple[int, str], Any] = {}
         self.kinds: dict[Any, Classification | None] = {}
         self.columns = 0
-        self.full: list[tuple[str, int]] = []
+        self.origin: Origin | None = None
+        self.full: list[Origin] = []
         self.is_lasting = True
+
+    def failed(self, error: Exception, origin: Origin | None) -> None:
+        """Note where the pattern cannot be computed."""
+        if origin is not None and isinstance(error, (Refusal, DecisionError)):
+            error.origins.append(origin)
+
+    def note_full(self, result: Value, args: Sequence[Value]) -> None:
+        """Note the line that is being run if it makes a full array of others."""
+        if self.columns >= LARGE and makes_full(result, args, self.columns):
+            self.note_line()
+
+    def note_line(self) -> None:
+        """Note which line is being run."""
+        if self.origin is not None and self.origin not in self.full:
+            self.full.append(self.origin)
 
     def may_fail_by(self, error: Exception) -> None:
         """Refuse an exception that says that an operation was not understood.
 
         In an arm that may not be taken, other exceptions are the program's own.
         """
-        if isinstance(error, (TypeError, AttributeError, NameError, RecursionError)) and (
+        if isinstance(error, RecursionError):
+            raise error
+        if isinstance(error, (TypeError, AttributeError, NameError)) and (
             error is not self.raised
         ):
             raise Refusal(f"this cannot be followed: {type(error).__name__}: {error}") from error
@@ -140,15 +142,17 @@ class Run:
     # -- making values -----------------------------------------------------------------------
 
     def made(
-        self, shape: Shape | None, dtype: Any, first: Relation = NOTHING,
-        second: Relation = NOTHING, value: Any = None,
+        self, shape: Shape | None, dtype: DType, first: Relation = NOTHING,
+        second: Relation = NOTHING, value: Value = None,
     ) -> Any:
         """Return a value that depends on the inputs; at a point, one that does not is itself."""
         if self.local and first == NOTHING and second == NOTHING:
             return value
         return Dependent(shape, dtype, first, second, value)
 
-    def value(self, function: Any, args: Any, kwargs: Any) -> Any:
+    def value(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Value],
+    ) -> Any:
         """Return the value of a call at the point, None if there is none."""
         if not self.local:
             return None
@@ -160,8 +164,8 @@ class Run:
         pairs: Sequence[tuple[Relation, Relation]],
     ) -> Relation:
         """Enter a nonlinear operation; return the relation to what now stands for it."""
-        if self.columns >= LARGE:
-            note_pairs(self, pairs)
+        if self.columns >= LARGE and bring_many(pairs, self.columns):
+            self.note_line()
         record = Record(self.numbers, shape or (), children, pairs)
         self.records.append(record)
         self.numbers += record.size
@@ -230,7 +234,7 @@ class Run:
 
     # -- calls -------------------------------------------------------------------------------
 
-    def call(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    def call(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Value]) -> Any:
         """Return the result of a call whose arguments may depend on the inputs."""
         if isinstance(function, Bound):
             args = (function.owner, *args)
@@ -282,7 +286,7 @@ class Run:
 
     def transferred(
         self, found: Transfer, function: Callable[..., Any],
-        args: tuple[Dependent | Lane | Sum, ...], kwargs: Mapping[str, Any]
+        args: tuple[Value, ...], kwargs: Mapping[str, Value],
     ) -> Any:
         """Return what a transfer gives; what it cannot do is a refusal, never a missing entry."""
         if any(isinstance(arg, Either) for arg in (*args, *kwargs.values())) and (
@@ -292,12 +296,11 @@ class Run:
                 "a value is of one kind or another, depending on the inputs", 'mode="local"')
         try:
             result = found(self, function, *args, **kwargs)
-            if self.columns >= LARGE:
-                note_full(self, result, args)
+            self.note_full(result, args)
             if self.layouts:
                 TRANSFERS[LAYOUT](self, result, found, function, args, kwargs)
             return result
-        except (Refusal, IndexError, ValueError, ArithmeticError):
+        except (Refusal, IndexError, ValueError, ArithmeticError, RecursionError):
             raise
         except TooFullError as error:
             raise too_full(error) from None
@@ -313,7 +316,7 @@ class Run:
             ) from error
 
     def concrete(
-        self, function: Any, args: tuple[Dependent | Lane | Sum, ...], kwargs: Mapping[str, Any]
+        self, function: Callable[..., Any], args: tuple[Value, ...], kwargs: Mapping[str, Value]
     ) -> Any:
         """Return the result of a call of which every argument is known."""
         if function is passive:
@@ -322,7 +325,9 @@ class Run:
         return self.varying(function, args, kwargs) if may_vary(function) else (
             called(function, args, kwargs))
 
-    def varying(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def varying(
+        self, function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value],
+    ) -> Any:
         """Return the result of a call that may give something else another time.
 
         Unless the pattern is that of this point, nothing is known of it but its shape and dtype,
@@ -346,138 +351,20 @@ def too_full(error: TooFullError) -> Refusal:
         "matrix in place of a full one, or pattern=... if it is known")
 
 
+IDENTITIES = ("is", "equal")
+"""Transfers of functions that tell which of several kinds a value is of."""
+
 LITTLE_KNOWN = frozenset({Dependent, Either, UnknownList, UnknownShape})
-
-
 PLAIN = frozenset({int, float})
 CONSTANT = Dependent((), float)
 EXPONENTS = {0: of_letters("zzz"), 1: of_letters("fzz")}
 CURVED = of_letters("szz")
 
 
-def called(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def called(function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value]) -> Any:
     """Return the result of a call; methods of arrays are those of numbers too."""
     owner = getattr(function, "__objclass__", None)
     if args and owner in (np.ndarray, np.generic) and not isinstance(args[0], owner):
         first = np.asarray(args[0])
         args = (first if owner is np.ndarray else first[()], *args[1:])
     return function(*args, **kwargs)
-
-
-def may_vary(function: Callable[..., Any]) -> bool:
-    """Say whether a second call with the same arguments may give something else.
-
-    That is so for functions of random generators, clocks and the like, and for all of which nothing
-    is known.
-    """
-    if isinstance(getattr(function, "__self__", None), GENERATORS):
-        return True
-    if isinstance(function, type):
-        return False
-    if not hashable(function):
-        return True
-    if function in TRANSFERS or function in STRUCTURAL or function is passive:
-        return False
-    return not REGISTRY.facts(function).is_pure
-
-
-FOUND: dict[Any, tuple[Any, Transfer]] = {}
-
-
-def find_transfer(function: Callable[..., Any]) -> Transfer:
-    """Return what a function does to dependences; raises Refusal if it is not known."""
-    if not hashable(function):
-        raise without_rule(function)
-    direct = TRANSFERS.get(function)
-    if direct is not None:
-        return direct
-    said = transfer_of(function)
-    if said is not None:
-        return TRANSFERS[said]
-    owner = getattr(function, "__self__", None)
-    if issubclass(type(owner), (list, tuple, dict, str)):
-        return without_owner(function, owner)
-    if getattr(function, "__objclass__", None) is str:
-        return TRANSFERS[INACTIVE]
-    if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
-        return constructed
-    resolved = REGISTRY.resolve(function)
-    if resolved in TRANSFERS:
-        return TRANSFERS[resolved]
-    if resolved in DECLARED:
-        return TRANSFERS[ELEMENTWISE]
-    if REGISTRY.inactive(resolved) is not None or (isinstance(function, type) and issubclass(
-        function, BaseException
-    )):
-        return TRANSFERS[INACTIVE]
-    rules = REGISTRY.rules_of(resolved)
-    if any(rule.elementwise for rule in rules):
-        return TRANSFERS[ELEMENTWISE]
-    if rules:
-        return TRANSFERS[DENSE]
-    if isinstance(function, np.ufunc) and function.signature is None and function.nout == 1:
-        return TRANSFERS[ELEMENTWISE]
-    raise without_rule(function)
-
-
-def without_owner(function: Callable[..., Any], owner: Any) -> Transfer:
-    """Return what a method of a container does to dependences."""
-    plain = getattr(type(owner), function.__name__)
-    if isinstance(owner, str):
-        return TRANSFERS[INACTIVE]
-    found = find_transfer(plain)
-    return lambda run, _, *args, **kwargs: found(run, plain, owner, *args, **kwargs)
-
-
-def constructed(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """A named tuple."""
-    return function(*args, **kwargs)
-
-
-ELEMENTWISE, INACTIVE, DENSE = "elementwise", "inactive", "dense"
-KIND, DTYPE, LAYOUT = "kind", "dtype of result", "layout"
-LINEARLY, GROUPED, SYSTEM, STATED = "linearly", "grouped", "system", "stated"
-"""Keys of the transfers for functions that have none of their own."""
-
-
-BY_ELEMENTS = tuple(f"scipy.sparse._{part}" for part in ("lil", "dok", "index", "csparsetools"))
-"""The modules of sparse matrices that are filled element by element, in place."""
-
-
-def without_rule(function: Callable[..., Any]) -> Refusal:
-    """Return the refusal of a function that nothing is known of."""
-    if str(getattr(function, "__module__", "")).startswith(BY_ELEMENTS):
-        return Refusal(
-            "a sparse matrix that is filled element by element with what depends on the inputs",
-            "coo_array((np.array(values), (rows, columns)), shape=...) of lists", "missing-rule")
-    elsewhere = computed_elsewhere(function)
-    if elsewhere is not None:
-        return Refusal(*elsewhere, "missing-rule")
-    return Refusal(
-        f"{display_name(function)}() has neither a rule nor readable source, so what its result "
-        "depends on is not known",
-        "write a rule for it, or declare it non_differentiable", "missing-rule",
-    )
-
-
-def transfer_of(function: Callable[..., Any]) -> str | None:
-    """Return the word for what a function does to dependences, if the facts have one."""
-    return REGISTRY.facts(function).transfer
-
-
-def transfer(*functions: Any) -> Callable[[Transfer], Transfer]:
-    """Register what functions do to dependences: those of which the facts say one of these words.
-
-    Functions of the runtime, and classes, are given themselves.
-    """
-
-    def register(given: Transfer) -> Transfer:
-        for function in functions:
-            TRANSFERS[function] = given
-        return given
-
-    return register
-
-
-IDENTITIES = ("is", "equal")
-"""Transfers of functions that tell which of several kinds a value is of."""

@@ -8,7 +8,7 @@ from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Region, Var, With, operands
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import noted_value, read_global
-from adcompiler.sparsity.interpreter.run import may_vary
+from adcompiler.sparsity.interpreter.table import may_vary
 from adcompiler.typed.callee import Callee
 
 

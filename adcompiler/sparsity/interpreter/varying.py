@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.sparsity.dependences.values import Dependent, Either
+from adcompiler.sparsity.dependences.values import Dependent, Either, Value
 
 if TYPE_CHECKING:
     pass
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
 
-def drawing_apart(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
+def drawing_apart(
+    function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value],
+) -> tuple[Any, Any, Any]:
     """Return a call that draws from copies of the generators in it: those of the program stay."""
 
     def apart(value: Any) -> Any:
@@ -47,7 +49,7 @@ HOLDING = ("builtins", "collections", "scipy.sparse", "scipy.spatial", "scipy.in
 """The modules of classes whose instances hold what they are given, and nothing else."""
 
 
-def unknown_like(value: Any) -> Any:
+def unknown_like(value: Value) -> Any:
     """Return a value of which no more is known than the kinds and shapes of its numbers."""
     if isinstance(value, np.ndarray):
         return Dependent(value.shape, value.dtype)

@@ -8,7 +8,7 @@ import functools
 import math
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +20,13 @@ from adcompiler.ops.homes import is_emitted_home
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import stop_gradient
 from adcompiler.runtime.records import is_record, record, state_of
+from adcompiler.sparsity.dependences.values import DType
 from adcompiler.sparsity.tracing.predicates import is_classified
 from adcompiler.sparsity.tracing.tracer_arrays import TracerArray, each, for_numbers, made, unboxed
 from adcompiler.sparsity.tracing.tracer_sets import SET_KINDS
 from adcompiler.sparsity.tracing.tracers import (
-    OVERLOADS, Dual, GradientTracer, HessianTracer, Space, Tracer, apply, blank, primal, tracer,
+    OVERLOADS, Dual, GradientTracer, HessianTracer, Space, Traced, Tracer, apply, blank, primal,
+    tracer,
 )
 from adcompiler.support.structs import dataclass
 
@@ -92,7 +94,7 @@ class Tracing:
         self.space = Space(SET_KINDS[detector.pattern](columns), detector.shared)
         self.columns = 0
 
-    def number(self, value: Any) -> Tracer:
+    def number(self, value: Traced) -> Tracer:
         """Return one number of the input as a tracer with a column of its own."""
         self.space.saw((value,))
         first = self.space.sets.single(self.columns)
@@ -101,7 +103,7 @@ class Tracing:
             GradientTracer(self.space, first))
         return Dual(value, known) if self.local else known
 
-    def traced(self, value: Any) -> Any:
+    def traced(self, value: Traced) -> Any:
         """Return a value with the real numbers in it made tracers, in order."""
         if isinstance(value, (float, complex, np.inexact)):
             return self.number(value)
@@ -112,14 +114,14 @@ class Tracing:
             return found.view(TracerArray)
         return mapped(self.traced, value)
 
-    def jacobian(self, result: Any) -> Any:
+    def jacobian(self, result: Traced) -> Any:
         """Return the pattern of results by inputs."""
         members = self.space.sets.members
         numbers = [tracer(number) for number in numbers_in(result)]
         rows = [[] if known is None else list(members(known.first)) for known in numbers]
         return matrix(enumerate(rows), (len(rows), self.columns))
 
-    def hessian(self, result: Any) -> Any:
+    def hessian(self, result: Traced) -> Any:
         """Return the pattern of the second derivatives of a scalar result."""
         numbers = list(numbers_in(result))
         if len(numbers) != 1:
@@ -154,7 +156,7 @@ def mapped(change: Callable[[Any], Any], value: Any) -> Any:
     return value
 
 
-def numbers_in(value: Any) -> Iterator[Any]:
+def numbers_in(value: Traced) -> Iterator[Any]:
     """Yield the numbers in a result, in order."""
     if isinstance(value, np.ndarray):
         yield from map(unboxed, value.view(np.ndarray).flat)
@@ -169,7 +171,7 @@ def numbers_in(value: Any) -> Iterator[Any]:
         yield from numbers_in(list(state_of(value).values()))
 
 
-def columns_of(value: Any) -> int:
+def columns_of(value: Traced) -> int:
     """Return how many numbers there are in a value."""
     return sum(1 for _ in numbers_in(value))
 
@@ -208,7 +210,7 @@ def smaller(*args: Any, **kwargs: Any) -> Any:
     return _extreme(builtins.min, np.minimum, args, kwargs)
 
 
-def _extreme(given: Any, ufunc: Any, args: Any, kwargs: Any) -> Any:
+def _extreme(given: Any, ufunc: np.ufunc, args: Any, kwargs: dict[str, Traced]) -> Any:
     items = list(args[0]) if len(args) == 1 else list(args)
     if kwargs or not any(isinstance(item, Tracer) for item in items):
         return given(*args, **kwargs) if len(args) > 1 else given(items, **kwargs)
@@ -228,7 +230,7 @@ def _allocating(function: Callable[..., Any]) -> Callable[..., Any]:
 def _converting(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``np.array`` and the like for numbers among which there are tracers."""
 
-    def convert(value: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def convert(value: Traced, dtype: DType | None = None, **kwargs: Any) -> Any:
         if isinstance(value, np.ndarray) or not any(
             isinstance(number, Tracer) for number in numbers_in(value)
         ):
@@ -240,7 +242,7 @@ def _converting(function: Callable[..., Any]) -> Callable[..., Any]:
     return convert
 
 
-def stopped(value: Any) -> Any:
+def stopped(value: Traced) -> Any:
     """Return a value that depends on nothing, for ``stop_gradient``."""
     if isinstance(value, TracerArray):
         return each(stopped, value)
@@ -269,7 +271,7 @@ def replaced(function: Callable[..., Any]) -> Any:
 class Namespace:
     """A module whose functions know of tracers."""
 
-    def __init__(self, module: Any, known: dict[int, Any]) -> None:
+    def __init__(self, module: types.ModuleType, known: dict[int, Traced]) -> None:
         self._module = module
         self._known = known
 
@@ -308,7 +310,7 @@ MANY = 1000
 """A container of more items is not searched for functions."""
 
 
-def knowing_items(value: Array, known: dict[int, Any]) -> Any:
+def knowing_items(value: Array, known: dict[int, Traced]) -> Any:
     """Return a container whose functions know of tracers, itself if it holds none."""
     if id(value) not in known and len(value) <= MANY:
         known[id(value)] = value
@@ -379,7 +381,9 @@ def names_in(code: types.CodeType) -> set[str]:
         *(names_in(c) for c in code.co_consts if isinstance(c, types.CodeType)))
 
 
-def is_in_place(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> bool:
+def is_in_place(
+    function: Callable[..., Any], args: Sequence[Traced], kwargs: dict[str, Traced],
+) -> bool:
     """Say whether a function writes its result into its first argument: whether it returns None."""
     if len(args) < 2 or not isinstance(args[0], (np.ndarray, list)):
         return False

@@ -8,7 +8,7 @@ the text registers them, and defines them by name.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -29,7 +29,7 @@ BOTH_1_TO_2 = (
     "is_der1_out1_zero", "is_der2_out1_zero", "is_der1_out2_zero", "is_der2_out2_zero")
 
 
-def generate_code_1_to_1(module: str | ModuleType, functions: Any) -> str:
+def generate_code_1_to_1(module: str | ModuleType, functions: Iterable[Callable[..., Any]]) -> str:
     """Return the text of overloads of functions of one number that ``module`` has.
 
     ``functions`` is one or a sequence. Raises ValueError for a function that is not the module's
@@ -38,7 +38,7 @@ def generate_code_1_to_1(module: str | ModuleType, functions: Any) -> str:
     return generated(module, functions, "1_to_1", FIRST_1_TO_1, BOTH_1_TO_1)
 
 
-def generate_code_2_to_1(module: str | ModuleType, functions: Any) -> str:
+def generate_code_2_to_1(module: str | ModuleType, functions: Iterable[Callable[..., Any]]) -> str:
     """Return the text of overloads of functions of two numbers; see ``generate_code_1_to_1``.
 
     They are for two tracers, and for one and a number.
@@ -47,20 +47,20 @@ def generate_code_2_to_1(module: str | ModuleType, functions: Any) -> str:
 
 
 def generate_code_2_to_1_typed(
-    module: str | ModuleType, functions: Any, other: type
+    module: str | ModuleType, functions: Iterable[Callable[..., Any]], other: type
 ) -> str:
     """Return the text of overloads of functions of a tracer and an ``other``, in either order."""
     return generated(module, functions, "2_to_1", FIRST_2_TO_1, BOTH_2_TO_1, other)
 
 
-def generate_code_1_to_2(module: str | ModuleType, functions: Any) -> str:
+def generate_code_1_to_2(module: str | ModuleType, functions: Iterable[Callable[..., Any]]) -> str:
     """Return the text of overloads of functions with two results; see ``generate_code_1_to_1``."""
     return generated(module, functions, "1_to_2", FIRST_1_TO_2, BOTH_1_TO_2)
 
 
 def generated(
-    module: str | ModuleType, functions: Any, kind: str, first: Sequence[str], both: Sequence[str],
-    other: type | None = None,
+    module: str | ModuleType, functions: Iterable[Callable[..., Any]], kind: str,
+    first: Sequence[str], both: Sequence[str], other: type | None = None,
 ) -> str:
     """Return the text of four overloads of each function."""
     name = module if isinstance(module, str) else module.__name__

@@ -11,7 +11,7 @@ from adcompiler.errors import MissingPrimalError
 from adcompiler.ops.classify import DECLARED, LOCAL, Classification
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.sparsity.transfers.classification import classifications
+from adcompiler.sparsity.interpreter.machine import classifications_of
 
 Registrar = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -42,7 +42,7 @@ class GlobalPredicate:
                 f"{display_name(function)} is not classified: it has no elementwise rule, and "
                 "was not declared with classify()"
             )
-        outputs = classifications(function, self.inputs)
+        outputs = classifications_of(function, self.inputs)
         if len(outputs) != self.outputs or len(outputs[0].der1_zero) != self.inputs:
             raise TypeError(
                 f"{self.__name__} is for functions of {self.inputs} numbers with {self.outputs} "

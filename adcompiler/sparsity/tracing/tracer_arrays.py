@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +11,12 @@ import numpy as np
 from adcompiler.errors import MissingPrimalError
 from adcompiler.ops.classify import DECLARED
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.sparsity.dependences.values import Dependent
-from adcompiler.sparsity.interpreter.run import transfer_of
+from adcompiler.sparsity.dependences.values import Axis, DType, Dependent
+from adcompiler.sparsity.interpreter.table import transfer_of
 from adcompiler.sparsity.tracing.predicates import is_classified
 from adcompiler.sparsity.tracing.tracers import (
-    OVERLOADS,
-    ARRAY_FUNCTION, ARRAY_UFUNC, Dual, Plain, Tracer, apply, blank, combined, primal, tracer,
+    ARRAY_FUNCTION, ARRAY_UFUNC, OVERLOADS, Dual, Plain, Traced, Tracer, apply, blank, combined,
+    primal, tracer,
 )
 from adcompiler.sparsity.transfers.stand_ins import stand_in
 
@@ -32,14 +32,17 @@ class TracerArray(np.ndarray[Any, Any]):
     """
 
     def __array_ufunc__(
-        self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
+        self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any
     ) -> Any:
         """Apply a ufunc, or one of its methods, to arrays of tracers."""
         return array_ufunc(ufunc, method, inputs, kwargs)
 
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, func: Callable[..., Any], types: Iterable[type], args: Iterable[Any],
+        kwargs: Mapping[str, Any],
+    ) -> Any:
         """Call a NumPy function on arrays of tracers."""
-        return array_function(func, args, kwargs, super().__array_function__)
+        return array_function(func, tuple(args), dict(kwargs), super().__array_function__)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         """Write numbers; one of an array without axes, not that array as an object."""
@@ -64,7 +67,7 @@ class TracerArray(np.ndarray[Any, Any]):
         return array_ufunc(np.imag, "__call__", (self,), {})
 
 
-def plain(value: Any) -> Any:
+def plain(value: Traced) -> Any:
     """Return an array as NumPy's own; lists, numbers and tracers as arrays of objects."""
     if isinstance(value, np.ndarray):
         return value.view(np.ndarray)
@@ -75,7 +78,7 @@ def plain(value: Any) -> Any:
     return found
 
 
-def made(values: Any) -> Any:
+def made(values: Traced) -> Any:
     """Return an array of objects as an array of tracers; one without tracers as of numbers."""
     if not isinstance(values, np.ndarray):
         return values
@@ -102,7 +105,7 @@ def each(function: Callable[..., Any], *arrays: Any) -> Any:
     return made(np.frompyfunc(function, len(arrays), 1)(*map(plain, arrays)))
 
 
-def without_derivative(convert: Callable[[Any], Any], value: Any) -> Any:
+def without_derivative(convert: Callable[[Traced], Traced], value: Traced) -> Any:
     """Return a number converted to one that carries no derivative."""
     known = tracer(value)
     if known is None or isinstance(value, Dual):
@@ -140,7 +143,7 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str
 
 
 
-def called(ufunc: Any, inputs: Sequence[Any]) -> Any:
+def called(ufunc: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """Return what an elementwise function gives for each element."""
     if not any(isinstance(value, (np.ndarray, list, tuple)) for value in inputs):
         return apply(ufunc, *inputs)
@@ -157,8 +160,8 @@ def called(ufunc: Any, inputs: Sequence[Any]) -> Any:
 
 
 def reduced(
-    ufunc: Any, array: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False,
-    initial: Any = np._NoValue, where: bool = True,
+    ufunc: np.ufunc, array: Array, axis: Axis = 0, dtype: DType | None = None,
+    keepdims: bool = False, initial: Any = np._NoValue, where: bool = True,
 ) -> Any:
     """Return the reduction of an array, the elements along the axes one after the other."""
     array = plain(np.asanyarray(array))
@@ -178,7 +181,7 @@ def reduced(
     return made(found) if np.ndim(found) else plain(found)[()]
 
 
-def accumulated(ufunc: Any, array: Any, axis: int = 0, dtype: Any = None) -> Any:
+def accumulated(ufunc: np.ufunc, array: Array, axis: int = 0, dtype: DType | None = None) -> Any:
     """Return the running reductions of an array."""
     items = list(np.moveaxis(plain(np.asanyarray(array)), axis, 0))
     found: list[Any] = []
@@ -213,7 +216,10 @@ LIKE = {"zeros_like": 0.0, "empty_like": 0.0, "ones_like": 1.0, "full_like": Non
 ELEMENT_BY_ELEMENT = ("norm", "matrix_power", "multi_dot")
 
 
-def array_function(func: Any, args: Any, kwargs: Any, itself: Callable[..., Any]) -> Any:
+def array_function(
+    func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
+    itself: Callable[..., Any],
+) -> Any:
     """Call a NumPy function: as written for objects, or as one that depends on everything."""
     means = REGISTRY.facts(func).means
     if means in LIKE:
@@ -245,10 +251,12 @@ def array_function(func: Any, args: Any, kwargs: Any, itself: Callable[..., Any]
         return dense(func, args, kwargs)
 
 
-def scalar_function(func: Any, args: Any, kwargs: Any) -> Any:
+def scalar_function(
+    func: Callable[..., Any], args: Sequence[Traced], kwargs: dict[str, Traced],
+) -> Any:
     """Call a NumPy function on tracers that are not in arrays, as arrays without axes."""
 
-    def boxed(value: Any) -> Any:
+    def boxed(value: Traced) -> Any:
         return plain(value).view(TracerArray) if isinstance(value, Tracer) else value
 
     found = func(*map_arrays(boxed, args), **map_arrays(boxed, kwargs))
@@ -264,7 +272,8 @@ def plain_of_tracers(value: Array) -> Any:
 
 
 def filled_like(
-    like: Any, fill: Any = None, dtype: Any = None, *rest: Any, value: Any = None, **kwargs: Any
+    like: Any, fill: Any = None, dtype: DType | None = None, *rest: Any, value: Traced = None,
+    **kwargs: Any,
 ) -> Any:
     """Return an array like another, to be written into."""
     shape = kwargs.get("shape")
@@ -279,7 +288,7 @@ def filled_like(
     return np.full(shape, value, object).view(TracerArray)
 
 
-def choice(condition: Any, a: Any, b: Any) -> Any:
+def choice(condition: Traced, a: Traced, b: Traced) -> Any:
     """Return one of two numbers; what depends on both where the condition is not known."""
     if not isinstance(condition, Tracer) or isinstance(condition, Dual):
         return a if condition else b
@@ -288,7 +297,7 @@ def choice(condition: Any, a: Any, b: Any) -> Any:
         there, lambda *arguments: len(arguments) == 2)
 
 
-def blank_of(value: Any) -> Plain:
+def blank_of(value: Traced) -> Plain:
     """Return a tracer that depends on nothing."""
     known = tracer(value)
     assert known is not None
@@ -322,11 +331,11 @@ def stand_ins(value: Array) -> Any:
     return primals(value)
 
 
-def tracers_in(value: Any) -> tuple[bool, Plain | None]:
+def tracers_in(value: Traced) -> tuple[bool, Plain | None]:
     """Return whether there are dual numbers in a value, and a function of all tracers in it."""
     found: list[Any] = []
 
-    def collect(item: Any) -> None:
+    def collect(item: Traced) -> None:
         if isinstance(item, np.ndarray) and item.dtype == object:
             found.extend(v for v in item.flat if isinstance(v, Tracer))
         elif isinstance(item, Tracer):
@@ -338,7 +347,7 @@ def tracers_in(value: Any) -> tuple[bool, Plain | None]:
     return any(isinstance(item, Dual) for item in found), together
 
 
-def dense(func: Any, args: Any, kwargs: Any) -> Any:
+def dense(func: Callable[..., Any], args: Sequence[Traced], kwargs: dict[str, Traced]) -> Any:
     """Return a result all numbers of which depend on all that flows in."""
     duals, together = tracers_in((args, kwargs))
     assert together is not None
@@ -351,7 +360,7 @@ def dense(func: Any, args: Any, kwargs: Any) -> Any:
     return dependent(shown, known, duals)
 
 
-def dependent(shown: Any, known: Plain, duals: bool) -> Any:
+def dependent(shown: Traced, known: Plain, duals: bool) -> Any:
     """Return a value with the numbers in it made tracers."""
     if isinstance(shown, (list, tuple)):
         items = [dependent(item, known, duals) for item in shown]

@@ -57,7 +57,7 @@ def packed_sets(columns: int) -> SetKind:
         made[i // 8] = 1 << i % 8
         return made
 
-    def members(packed: Any) -> list[int]:
+    def members(packed: Array) -> list[int]:
         found: list[int] = np.flatnonzero(np.unpackbits(packed, bitorder="little")).tolist()
         return found
 

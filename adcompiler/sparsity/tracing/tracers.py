@@ -17,8 +17,9 @@ import numpy as np
 from adcompiler.errors import MissingPrimalError
 from adcompiler.ops.classify import Classification
 from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.sparsity.dependences.index_sets import Array
 from adcompiler.sparsity.tracing.tracer_sets import Rows, SetKind, add_product, add_rows
-from adcompiler.sparsity.transfers.classification import classifications
+from adcompiler.sparsity.interpreter.machine import classifications_of
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.dependences.values import Dependent
@@ -66,7 +67,7 @@ class Tracer:
     ndim = 0
     size = 1
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply a ufunc; raises TypeError for its other methods."""
         if any(isinstance(value, (np.ndarray, list, tuple)) for value in inputs):
             return ARRAY_UFUNC[0](ufunc, method, inputs, kwargs)
@@ -74,7 +75,10 @@ class Tracer:
             return NotImplemented
         return apply(ufunc, *inputs)
 
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Traced],
+        kwargs: dict[str, Traced],
+    ) -> Any:
         """Call a NumPy function."""
         return ARRAY_FUNCTION[0](func, args, kwargs)
 
@@ -96,16 +100,16 @@ class Tracer:
     def __round__(self, digits: int | None = None) -> Any:
         return apply(np.round, self)
 
-    def __divmod__(self, other: Any) -> Any:
+    def __divmod__(self, other: Traced) -> Any:
         return apply(divmod, self, other)
 
-    def __rdivmod__(self, other: Any) -> Any:
+    def __rdivmod__(self, other: Traced) -> Any:
         return apply(divmod, other, self)
 
     def __copy__(self) -> Tracer:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Tracer:
+    def __deepcopy__(self, memo: dict[int, Traced]) -> Tracer:
         return self
 
     @property
@@ -161,8 +165,8 @@ class Dual(Tracer):
 
     __slots__ = ("primal", "tracer")
 
-    def __init__(self, primal: Any, tracer: Plain) -> None:
-        self.primal = primal
+    def __init__(self, primal: Traced, tracer: Plain) -> None:
+        self.primal: Any = primal
         self.tracer = tracer
 
     def __repr__(self) -> str:
@@ -181,12 +185,18 @@ class Dual(Tracer):
         return round(self.primal) if digits is None else round(self.primal, digits)
 
 
-def primal(value: Any) -> Any:
+Traced = (
+    Tracer | Array | complex | str | slice | list[Any] | tuple[Any, ...] | dict[Any, Any] | None
+)
+"""What a variable of a program on tracers is, objects of the user's own apart."""
+
+
+def primal(value: Traced) -> Any:
     """Return the value of a dual number; other values are themselves."""
     return value.primal if isinstance(value, Dual) else value
 
 
-def tracer(value: Any) -> Plain | None:
+def tracer(value: Traced) -> Plain | None:
     """Return what a number depends on; None if it is no tracer."""
     if isinstance(value, Dual):
         return value.tracer
@@ -330,7 +340,7 @@ def apply(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def classified(
-    function: Callable[..., Any], args: tuple[Any, ...], tracers: Sequence[Plain | None],
+    function: Callable[..., Any], args: tuple[Traced, ...], tracers: Sequence[Plain | None],
     there: Plain, local: bool
 ) -> Any:
     """Return the result of a function as its classification has it."""
@@ -342,7 +352,7 @@ def classified(
     if REGISTRY.inactive(function) is not None:
         return value if local else blank(there)
     there.space.saw(values)
-    outputs = classifications(function, len(args), real=not there.space.complex)
+    outputs = classifications_of(function, len(args), real=not there.space.complex)
     number = len(value) if isinstance(value, tuple) else getattr(function, "nout", len(outputs))
     if number > len(outputs):
         outputs = outputs * number
@@ -352,7 +362,7 @@ def classified(
     return tuple(map(Dual, value, found)) if local else tuple(found)
 
 
-def zeros_of(kind: Classification, values: tuple[Any, ...], local: bool) -> IsZero:
+def zeros_of(kind: Classification, values: tuple[Traced, ...], local: bool) -> IsZero:
     """Return what says which derivatives are zero, at ``values`` if these are known."""
 
     def is_zero(*arguments: int) -> bool:

@@ -13,15 +13,17 @@ from adcompiler.ops.classify import DECLARED, LOCAL, Classification, of_letters
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.support.signatures import signature as signature_of
+from adcompiler.sparsity.transfers.partials import Runs, constant_at, inputs_of
 
 
 def classifications(
-    function: Callable[..., Any], count: int, second: bool = True, real: bool = True
+    runs: Runs, function: Callable[..., Any], count: int, second: bool, real: bool
 ) -> tuple[Classification, ...]:
     """Return which derivatives of a function of ``count`` numbers vanish, for each output.
 
-    Without ``second`` nothing is found out about the second derivatives. Unless ``real``, some of
-    the numbers may be complex.
+    Whether partial derivatives are constant is found by ``runs`` of their pattern programs. Without
+    ``second`` nothing is found out about the second derivatives. Unless ``real``, some of the
+    numbers may be complex.
     """
     function = REGISTRY.resolve(function)
     if not real and function in OF_MODULUS:
@@ -30,7 +32,7 @@ def classifications(
     if found is None:
         rule = next((r for r in REGISTRY.rules_of(function) if r.elementwise), None)
         if rule is not None:
-            found = (of_rule(rule, second),)
+            found = (of_rule(runs, rule, second),)
         else:
             letter = "s" if REGISTRY.inactive(function) is None else "z"
             found = (of_letters(
@@ -49,7 +51,7 @@ def refined(
 
 
 @functools.lru_cache(maxsize=4096)
-def of_rule(rule: Rule, second: bool) -> Classification:
+def of_rule(runs: Runs, rule: Rule, second: bool) -> Classification:
     """Return which derivatives vanish by the partial derivatives that a rule gives.
 
     Of one that it does not give (None) nothing is known: it may vary with every argument.
@@ -59,7 +61,7 @@ def of_rule(rule: Rule, second: bool) -> Classification:
     first = tuple(p is not None and not callable(p) and p == 0 for p in partials)
     reads = [
         set(range(count)) if p is None or (callable(p) and not second)
-        else varying(p, count) if callable(p) else set()
+        else varying(runs, p, count) if callable(p) else set()
         for p in partials
     ]
     zero = {
@@ -67,7 +69,7 @@ def of_rule(rule: Rule, second: bool) -> Classification:
     }
     local = tuple(None if rule.kink else zero_at(p, count) for p in partials)
     curved = () if rule.kink or not second else tuple(
-        ((i, j), second_zero_at(rule, i, j)) for j in range(count) for i in range(j + 1)
+        ((i, j), second_zero_at(runs, rule, i, j)) for j in range(count) for i in range(j + 1)
         if j in reads[i] and i in reads[j] and (i, j) not in zero
     )
     return Classification(
@@ -75,7 +77,7 @@ def of_rule(rule: Rule, second: bool) -> Classification:
     )
 
 
-def second_zero_at(rule: Rule, i: int, j: int) -> Callable[..., Any]:
+def second_zero_at(runs: Runs, rule: Rule, i: int, j: int) -> Callable[..., Any]:
     """Return what says where the second derivative in two arguments is zero."""
     partial, count = rule.partials[i], len(rule.partials)
     if partial is None:
@@ -84,18 +86,16 @@ def second_zero_at(rule: Rule, i: int, j: int) -> Callable[..., Any]:
         return never
 
     def is_zero(*values: Any) -> Any:
-        from adcompiler.sparsity.transfers.partials import constant_at
-
         with np.errstate(all="ignore"):
             given = (*values, rule.function(*values)) if takes_result(partial, count) else values
         if any(isinstance(value, tuple) for value in given):
             return never(*values)
-        return constant_at(partial, count, j, given)
+        return constant_at(runs, partial, count, j, given)
 
     return is_zero
 
 
-def zero_at(partial: Any, count: int) -> Callable[..., Any] | None:
+def zero_at(partial: Callable[..., Any], count: int) -> Callable[..., Any] | None:
     """Return what says where a partial derivative is zero, None if it is constant."""
     if not callable(partial):
         return None
@@ -114,9 +114,7 @@ def takes_result(partial: Callable[..., Any], count: int) -> bool:
     return len(signature_of(partial).parameters) > count
 
 
-def varying(partial: Callable[..., Any], count: int) -> set[int]:
+def varying(runs: Runs, partial: Callable[..., Any], count: int) -> set[int]:
     """Return the arguments that a partial derivative varies with, by its own derivative."""
-    from adcompiler.sparsity.transfers.partials import inputs_of
-
-    found = inputs_of(partial, count)
+    found = inputs_of(runs, partial, count)
     return set(range(count)) if found is None else found

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adcompiler.sparsity.dependences.sets import Set
+from adcompiler.support.budget import quiet
+from adcompiler.ir.operators import BY_SIGN
 from adcompiler.ops.classified import never
 from adcompiler.ops.classify import Classification, of_letters
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.sparsity.dependences.index_sets import Array, Shape
 from adcompiler.sparsity.dependences.values import (
-    NOTHING, Dependent, Operand, Relation, UnknownList, all_sets, dependents_in, dtype_of,
-    is_complex, is_float, masked, stretched, unite,
+    NOTHING, Dependent, Operand, Relation, UnknownList, Value, all_sets, dependents_in,
+    dtype_of, is_complex, is_float, masked, stretched, unite,
 )
-from adcompiler.sparsity.interpreter.run import (
-    DENSE, DTYPE, ELEMENTWISE, GROUPED, INACTIVE, KIND, LINEARLY, STATED, TRANSFERS, Run,
+from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.interpreter.table import (
+    DENSE, DTYPE, ELEMENTWISE, GROUPED, INACTIVE, KIND, LINEARLY, STATED, TRANSFERS,
     find_transfer, transfer, transfer_of,
 )
 from adcompiler.sparsity.interpreter.varying import unknown_like
-from adcompiler.sparsity.transfers.classification import classifications
 from adcompiler.sparsity.transfers.stand_ins import of_one_form, unknown_number
-from adcompiler.support.budget import quiet
 
 if TYPE_CHECKING:
     from adcompiler.sparsity.interpreter.lanes.lane_values import Lane, Sum
@@ -36,7 +38,7 @@ def kind_of(run: Run, function: Callable[..., Any], count: int) -> Classificatio
         return None
     if transfer_of(function) not in PLAIN and find_transfer(function) is not elementwise:
         return None
-    outputs = classifications(function, count, run.second)
+    outputs = run.classifications(function, count)
     if len(outputs) != 1 or len(outputs[0].der1_zero) != count:
         return None
     return outputs[0] if is_float(result_dtype(function, (float,) * count)) else None
@@ -65,7 +67,7 @@ def broadcast(run: Run, args: tuple[Any, ...]) -> Shape | None:
 
 @transfer(DTYPE)
 @functools.lru_cache(maxsize=4096)
-def result_dtype(function: Callable[..., Any], dtypes: tuple[Any, ...]) -> Any:
+def result_dtype(function: Callable[..., Any], dtypes: tuple[Value, ...]) -> Any:
     """Return the dtype (or Python class) of a function's result for those of its arguments."""
     ones = [dtype(1) if isinstance(dtype, type) else np.ones((), dtype)[()] for dtype in dtypes]
     try:
@@ -76,7 +78,7 @@ def result_dtype(function: Callable[..., Any], dtypes: tuple[Any, ...]) -> Any:
     return dtype_of(found[0] if isinstance(found, tuple) else found)
 
 
-def as_numbers(run: Run, args: tuple[Any, ...]) -> tuple[Any, ...]:
+def as_numbers(run: Run, args: tuple[Value, ...]) -> tuple[Any, ...]:
     """Return arguments with lists of numbers made arrays."""
     if any(isinstance(arg, (list, tuple, UnknownList)) for arg in args):
         return tuple(
@@ -86,14 +88,19 @@ def as_numbers(run: Run, args: tuple[Any, ...]) -> tuple[Any, ...]:
     return args
 
 
+def binary(run: Run, sign: str, a: Value, b: Value) -> Any:
+    """Return the result of an operator."""
+    return run.call(BY_SIGN[sign], (a, b), {})
+
+
 @transfer(ELEMENTWISE)
-def elementwise(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+def elementwise(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A function whose rule gives its partial derivatives."""
     if kwargs.keys() - {"dtype", "casting"}:
         return dense(run, function, *args, **kwargs)
     args = as_numbers(run, args)
     real = not any(is_complex(dtype_of(arg)) for arg in args)
-    outputs = classifications(function, len(args), run.second, real)
+    outputs = run.classifications(function, len(args), real)
     if len(outputs) == 1:
         return applied(run, function, args, outputs[0], kwargs)
     values = run.value(function, args, kwargs) or [None] * len(outputs)
@@ -110,8 +117,8 @@ def output_of(function: Callable[..., Any], k: int) -> Any:
 
 
 def applied(
-    run: Run, function: Any, args: tuple[Any, ...], kind: Classification,
-    kwargs: Any = {}, value: Any = None, by_constants: bool = False,  # noqa: B006
+    run: Run, function: Callable[..., Any], args: tuple[Any, ...], kind: Classification,
+    kwargs: Mapping[str, Value] = {}, value: Any = None, by_constants: bool = False,
 ) -> Any:
     """Return the result of an elementwise function of one output.
 
@@ -179,7 +186,7 @@ def known_zeros(arg: Any) -> Any:
 
 def of_picked(
     run: Run, function: Callable[..., Any], args: tuple[Dependent | Lane | Sum, ...],
-    kind: Classification, kwargs: Any, by_constants: bool, index: Dependent
+    kind: Classification, kwargs: Mapping[str, Value], by_constants: bool, index: Dependent
 ) -> Any:
     """Return the result for elements that one index picked: what it is of those of whole arrays."""
     whole = tuple(
@@ -239,7 +246,7 @@ def zeros_left(
     return zeros if np.any(zeros) else None
 
 
-def _alone(common: Any) -> Relation:
+def _alone(common: Set) -> Relation:
     return Relation(common, None)
 
 
@@ -248,7 +255,7 @@ def _value(arg: Operand) -> Any:
 
 
 def curvature(
-    kind: Classification, firsts: dict[int, Relation], values: tuple[Any, ...],
+    kind: Classification, firsts: dict[int, Relation], values: tuple[Value, ...],
     shape: Shape | None, local: bool,
 ) -> list[tuple[Relation, Relation]]:
     """Return the pairs of relations between which second derivatives may be nonzero."""
@@ -272,7 +279,7 @@ def curvature(
 
 @transfer("pow")
 def power(
-    run: Run, function: Callable[..., Any], x: Any, y: Any, *rest: Any, **kwargs: Any
+    run: Run, function: Callable[..., Any], x: Operand, y: Any, *rest: Any, **kwargs: Any
 ) -> Any:
     """``x ** y``: a constant exponent of 0 or 1 leaves nothing, or something linear."""
     if isinstance(x, (list, tuple)) or isinstance(y, (list, tuple)):
@@ -293,7 +300,7 @@ def power(
     return applied(run, function, (x, y), kind)
 
 
-def powers(run: Run, function: Callable[..., Any], x: Any, y: np.ndarray) -> Any:
+def powers(run: Run, function: Callable[..., Any], x: Value, y: np.ndarray) -> Any:
     """``x ** y`` for an array of constants: elements of exponent 0 and 1 as those of a number.
 
     At a point a base of 0 leaves nothing of exponents over 1, to second order over 2.
@@ -301,10 +308,10 @@ def powers(run: Run, function: Callable[..., Any], x: Any, y: np.ndarray) -> Any
     if y.dtype.kind not in "iufb":
         return applied(run, function, (x, y), of_letters("ssc", never))
 
-    def flat(x: Any, y: Any) -> Any:
+    def flat(x: Array, y: Array) -> Any:
         return (y == 0) | (np.equal(x, 0) & (y > 1) if x is not None else False)
 
-    def straight(x: Any, y: Any) -> Any:
+    def straight(x: Array, y: Array) -> Any:
         return (y == 0) | (y == 1) | (np.equal(x, 0) & (y > 2) if x is not None else False)
 
     kind = of_letters("szz", flat).refined((0, 0), straight)
@@ -351,8 +358,8 @@ def chosen(run: Run, args: tuple[Operand, ...], taken: Array) -> Any:
 
 @transfer("clip")
 def clip(
-    run: Run, function: Any, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None,
-    **kwargs: Any,
+    run: Run, function: Callable[..., Any], a: Value, a_min: Value = None, a_max: Value = None,
+    out: Array | None = None, **kwargs: Any,
 ) -> Any:
     """``np.clip``: the larger of a and the lower bound, then the smaller of that and the upper."""
     low, high = kwargs.get("min", a_min), kwargs.get("max", a_max)
@@ -425,7 +432,7 @@ def dense(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     return everywhere(run, shown, _alone(first), seconds)
 
 
-def everywhere(run: Run, shown: Any, first: Relation, second: Relation) -> Any:
+def everywhere(run: Run, shown: Value, first: Relation, second: Relation) -> Any:
     """Return a result of the structure ``shown`` all numbers of which have the same relations."""
     if isinstance(shown, (list, tuple)):
         items = [everywhere(run, item, first, second) for item in shown]

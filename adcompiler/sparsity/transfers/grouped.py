@@ -16,10 +16,11 @@ from adcompiler.ops.facts import CURVED, Facts
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.sparsity.dependences.index_sets import Array, Shape
 from adcompiler.sparsity.dependences.values import (
-    NOTHING, Dependent, Relation, dependents_in, dtype_of, has_dependents, is_float,
-    moved, stretched,
+    NOTHING, Axis, Dependent, Relation, Value, dependents_in, dtype_of,
+    has_dependents, is_float, moved, stretched,
 )
-from adcompiler.sparsity.interpreter.run import GROUPED, SYSTEM, TRANSFERS, Run, transfer
+from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.interpreter.table import GROUPED, SYSTEM, TRANSFERS, transfer
 from adcompiler.sparsity.transfers.elementwise import applied, output_of
 from adcompiler.sparsity.transfers.reductions import groups, normal_axes, reduced
 from adcompiler.support.signatures import signature as signature_of
@@ -73,8 +74,8 @@ UNKNOWN: Any = object()
 
 
 def axes_of(
-    function: Callable[..., Any], args: tuple[Dependent | Array, ...], kwargs: Mapping[str, Any],
-    parameter: str, default: Any
+    function: Callable[..., Any], args: tuple[Dependent | Array, ...], kwargs: Mapping[str, Value],
+    parameter: str, default: Value
 ) -> Any:
     """Return along which axes a call works, ``UNKNOWN`` if it does not say."""
     rule = REGISTRY.find(function)
@@ -96,7 +97,7 @@ def axes_of(
 
 
 def within(
-    run: Run, a: Dependent, axes: Any, kind: str, shown: Any, before: Shape | None = None
+    run: Run, a: Dependent, axes: Axis, kind: str, shown: Any, before: Shape | None = None
 ) -> Any:
     """Return a result of which each number depends on a line, or a matrix, of an array.
 
@@ -189,7 +190,7 @@ def is_method_of_distribution(function: Callable[..., Any]) -> bool:
 
 
 def of_numbers(
-    run: Run, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any],
+    run: Run, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any],
     shown: Any
 ) -> Any:
     """Return the result of a function of numbers; None if its shape is another one."""

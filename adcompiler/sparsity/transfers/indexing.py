@@ -14,15 +14,15 @@ from adcompiler.runtime.adjoints.shaping import laid_out_as
 from adcompiler.sparsity.dependences import index_sets
 from adcompiler.sparsity.dependences.index_sets import Array, Cells, Shape, count
 from adcompiler.sparsity.dependences.layouts import places_in
-from adcompiler.sparsity.dependences.sets import EMPTY, union
+from adcompiler.sparsity.dependences.sets import EMPTY, Set, union
 from adcompiler.sparsity.dependences.values import (
-    NOTHING, Dependent, Relation, UnknownList, all_sets, combined, dependents_in, dtype_of,
-    element, end_to_end, gathered, has_dependents, map_dependents, moved, private, settled,
-    shape_of, stretched, whole,
+    NOTHING, Dependent, Numbers, PathStep, Relation, UnknownList, Value, all_sets,
+    combined, dependents_in, dtype_of, element, end_to_end, gathered, has_dependents,
+    map_dependents, moved, private, settled, shape_of, stretched, whole,
 )
-from adcompiler.sparsity.interpreter.fullness import LARGE, note_full
 from adcompiler.sparsity.interpreter.joining import join, join_all
-from adcompiler.sparsity.interpreter.run import CONSTANT, Refusal, Run
+from adcompiler.sparsity.interpreter.run import CONSTANT, Run
+from adcompiler.sparsity.interpreter.table import Refusal
 
 
 def get_item(run: Run, obj: Any, index: Any) -> Any:
@@ -48,7 +48,7 @@ def get_item(run: Run, obj: Any, index: Any) -> Any:
     return run.made(shape, obj.dtype, first, second, value)
 
 
-def is_place(shape: Shape | None, index: Any) -> bool:
+def is_place(shape: Shape | None, index: Value) -> bool:
     """Say whether an index names one element; raises IndexError if there is none."""
     if not shape:
         return False
@@ -80,8 +80,7 @@ def get_unknown(run: Run, obj: Any, index: Any) -> Any:
     else:
         first, second = narrowed(obj, index)
         found = Dependent(shape, dtype, Relation(first, None), Relation(second, None))
-    if run.columns >= LARGE:
-        note_full(run, found, (obj,))
+    run.note_full(found, (obj,))
     if picks_elements(obj, index):
         for one in (obj, index):
             if isinstance(one, Dependent):
@@ -90,7 +89,7 @@ def get_unknown(run: Run, obj: Any, index: Any) -> Any:
     return found
 
 
-def picks_elements(obj: Any, index: Any) -> bool:
+def picks_elements(obj: Value, index: Value) -> bool:
     """Say whether an index that is not known picks elements, or rows, of an array.
 
     What is computed of them element by element, and stored at the same index again, depends on the
@@ -105,7 +104,7 @@ def picks_elements(obj: Any, index: Any) -> bool:
     return index.shape == shape if is_mask else len(shape) == 1
 
 
-def narrowed(obj: Dependent, index: Any) -> tuple[Any, Any]:
+def narrowed(obj: Dependent, index: Value) -> tuple[Any, Any]:
     """Return everything that ``obj[index]`` may depend on: known parts of the index narrow it."""
     parts = index if isinstance(index, tuple) else (index,)
     if obj.shape is None or any(p is Ellipsis or p is None for p in parts):
@@ -122,7 +121,7 @@ def narrowed(obj: Dependent, index: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def shape_after(obj: Any, index: Any) -> Shape | None:
+def shape_after(obj: Numbers, index: Value) -> Shape | None:
     """Return the shape of ``obj[index]``, None if it depends on the inputs."""
     shape = obj.shape if isinstance(obj, Dependent) else np.shape(obj)
     for part in index if isinstance(index, tuple) else (index,):
@@ -140,7 +139,7 @@ def shape_after(obj: Any, index: Any) -> Shape | None:
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def updated(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bool) -> Any:
+def updated(run: Run, obj: Any, steps: Sequence[PathStep], value: Any, adds: bool) -> Any:
     """Return ``obj`` with the part that ``steps`` lead to replaced, or increased, by ``value``."""
     kind, name, args, *_ = steps[0]
     if isinstance(obj, (Dependent, np.ndarray)):
@@ -171,7 +170,7 @@ def updated(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bool) ->
     return obj
 
 
-def written_somewhere(run: Run, obj: Any, index: Any, value: Any) -> Any:
+def written_somewhere(run: Run, obj: Value, index: Value, value: Value) -> Any:
     """Return a list in which any item may have been replaced."""
     if isinstance(obj, UnknownList):
         return UnknownList(join(obj.item, value))
@@ -185,7 +184,7 @@ FEW = 32
 """A part of an array of less than one element in so many is written in place."""
 
 
-def added(run: Run, part: Any, value: Array) -> Any:
+def added(run: Run, part: Value, value: Array) -> Any:
     """Return the sum of two values of one structure."""
     return run.call(np.add if isinstance(part, np.ndarray) else _plus, (part, value), {})
 
@@ -193,7 +192,7 @@ def added(run: Run, part: Any, value: Array) -> Any:
 _plus = operator.add
 
 
-def writable(run: Run, obj: Any) -> Any:
+def writable(run: Run, obj: Value) -> Any:
     """Return an object that may be written into: a copy, if another arm of a branch has it too."""
     if run.owned is None or id(obj) in run.owned:
         return obj
@@ -202,7 +201,7 @@ def writable(run: Run, obj: Any) -> Any:
     return made
 
 
-def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bool) -> Any:
+def updated_array(run: Run, obj: Any, steps: Sequence[PathStep], value: Any, adds: bool) -> Any:
     """Return an array with a part of it replaced."""
     unknown = has_dependents([step[2] for step in steps])
     if not isinstance(obj, Dependent) and not has_dependents(value) and not unknown:
@@ -256,7 +255,7 @@ def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bo
     return obj
 
 
-def stored_at_elements(obj: Dependent, steps: Sequence[Any], value: Any) -> Any:
+def stored_at_elements(obj: Dependent, steps: Sequence[PathStep], value: Value) -> Any:
     """Return what of an array of the same shape is stored at an index that is not known.
 
     None if that is not known either. Some elements may stay as they are.
@@ -274,7 +273,7 @@ def stored_at_elements(obj: Dependent, steps: Sequence[Any], value: Any) -> Any:
     return whole_array if isinstance(whole_array, Dependent) else CONSTANT
 
 
-def places_of(obj: Dependent, steps: Sequence[Any]) -> tuple[Any, bool]:
+def places_of(obj: Dependent, steps: Sequence[PathStep]) -> tuple[Any, bool]:
     """Return the positions of the elements that steps lead to, and whether to a part of each.
 
     The real part of a complex number, say, is a part: the others are still in the element after a
@@ -298,7 +297,7 @@ def places_of(obj: Dependent, steps: Sequence[Any]) -> tuple[Any, bool]:
     return found.view(f"i{shown.itemsize}").reshape(found.shape), True
 
 
-def write_value(obj: Dependent, steps: Sequence[Any], value: Array, adds: bool) -> None:
+def write_value(obj: Dependent, steps: Sequence[PathStep], value: Array, adds: bool) -> None:
     """Do to the value of an array at the point what is done to its dependences."""
     part = followed(obj.value, steps[:-1])
     kind, _, args, _, _ = steps[-1]
@@ -313,7 +312,7 @@ def write_value(obj: Dependent, steps: Sequence[Any], value: Array, adds: bool) 
         part[index] = known
 
 
-def followed(array: Any, steps: Sequence[Any]) -> Any:
+def followed(array: Array, steps: Sequence[PathStep]) -> Any:
     """Return the part of an array that steps lead to."""
     for kind, name, args, kwargs, function in steps:
         if kind == "item":
@@ -355,7 +354,7 @@ def zeros_in(array: Array) -> Any:
     return zeros if zeros.any() else None
 
 
-def put(relation: Relation, shape: Shape, index: Any, new: Any, adds: bool) -> Relation:
+def put(relation: Relation, shape: Shape, index: Any, new: Set, adds: bool) -> Relation:
     """Return a relation, written into, with the set of one element replaced or added to."""
     own = relation.own
     if not isinstance(own, Cells) or relation.common:
@@ -367,7 +366,7 @@ def put(relation: Relation, shape: Shape, index: Any, new: Any, adds: bool) -> R
 
 
 def replaced(
-    relation: Relation, shape: Shape, places: Any, new: Relation, adds: bool
+    relation: Relation, shape: Shape, places: Value, new: Relation, adds: bool
 ) -> Relation:
     """Return a relation with the sets of several elements replaced or added to."""
     size = count(shape)

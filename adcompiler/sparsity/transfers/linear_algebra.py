@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,14 +11,15 @@ import scipy.sparse as sp
 
 from adcompiler.runtime.sparse.entries import entries_product, entries_solution
 from adcompiler.runtime.sparse.solving import Factors
-from adcompiler.sparsity.dependences.index_sets import Array, count
+from adcompiler.sparsity.dependences.index_sets import Array, Shape, count
 from adcompiler.sparsity.dependences.values import (
-    NOTHING, Dependent, Relation, combined, dtype_of, has_dependents, is_float, moved, shape_of,
-    stretched,
+    NOTHING, Dependent, Relation, Value, combined, dtype_of, has_dependents, is_float,
+    moved, shape_of, stretched,
 )
-from adcompiler.sparsity.interpreter.run import SYSTEM, Run, transfer
+from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.interpreter.table import SYSTEM, transfer
 from adcompiler.sparsity.transfers.blocks import by_entries, in_blocks
-from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
+from adcompiler.sparsity.transfers.elementwise import as_numbers, binary, dense
 from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.reductions import groups, reduced
 from adcompiler.sparsity.transfers.stand_ins import of_one_form
@@ -35,7 +35,7 @@ def methods(name: str) -> tuple[Any, ...]:
 
 @transfer(*methods("__matmul__"), *methods("dot"))
 def sparse_product(
-    run: Run, function: Callable[..., Any], matrix: Any, x: Dependent, *rest: Any
+    run: Run, function: Callable[..., Any], matrix: sp.csr_array, x: Dependent, *rest: Any
 ) -> Any:
     """A constant sparse matrix times a vector or matrix: what its stored entries connect."""
     if is_unconnected(x):
@@ -44,7 +44,9 @@ def sparse_product(
 
 
 @transfer(*methods("__rmatmul__"))
-def product_with_sparse(run: Run, function: Callable[..., Any], matrix: Any, x: Dependent) -> Any:
+def product_with_sparse(
+    run: Run, function: Callable[..., Any], matrix: sp.csr_array, x: Dependent,
+) -> Any:
     """A vector or matrix times a constant sparse matrix: ``x @ M`` is ``(M.T @ x.T).T``."""
     if is_unconnected(x):
         return dense(run, function, matrix, x)
@@ -58,7 +60,7 @@ def is_unconnected(x: Dependent) -> bool:
     return not isinstance(x, Dependent) or not x.shape
 
 
-def connected(run: Run, matrix: Any, x: Any, value: Any) -> Any:
+def connected(run: Run, matrix: Any, x: Any, value: Value) -> Any:
     """Return the product of a sparse matrix and an array; at a point it has the ``value``."""
     entries = sp.coo_array(matrix)
     there = entries.data != 0
@@ -79,7 +81,7 @@ def connected(run: Run, matrix: Any, x: Any, value: Any) -> Any:
 @transfer(entries_product)
 def product_of_entries(
     run: Run, function: Callable[..., Any], values: Dependent, rows: Array, columns: Array,
-    shape: Any, x: Dependent
+    shape: Shape, x: Dependent
 ) -> Any:
     """A sparse matrix of entries times a vector or matrix: sums of products, one for each entry."""
     args = values, rows, columns, shape, x
@@ -91,7 +93,7 @@ def product_of_entries(
     width = count(shape_of(x)[1:])
     if len(shape_of(x)) > 1:
         values = run.call(np.reshape, (values, (-1, *(1 for _ in shape_of(x)[1:]))), {})
-    terms = run.call(operator.mul, (values, get_item(run, x, np.asarray(columns))), {})
+    terms = binary(run, "*", values, get_item(run, x, np.asarray(columns)))
     if not isinstance(terms, Dependent):
         return value
     found = (int(shape[0]), *shape_of(x)[1:])
@@ -124,7 +126,7 @@ def matrix_by_matrix(
     return spread(run, shown, stack, first, second)
 
 
-def spread(run: Run, shown: Array, stack: Any, first: Relation, second: Relation) -> Any:
+def spread(run: Run, shown: Array, stack: Shape, first: Relation, second: Relation) -> Any:
     """Return a stack of results of which each depends on what stands at its place."""
     shape, value = np.shape(shown), shown if run.local else None
     if not is_float(dtype_of(shown)):
@@ -142,7 +144,8 @@ def spread(run: Run, shown: Array, stack: Any, first: Relation, second: Relation
 
 @transfer(SYSTEM)
 def system(
-    run: Run, what: str, args: Sequence[Dependent | Array], kwargs: Mapping[str, Any], shown: Array
+    run: Run, what: str, args: Sequence[Dependent | Array], kwargs: Mapping[str, Value],
+    shown: Array,
 ) -> Any:
     """Return the solution of a system, or a factor, by what each of its elements comes from.
 
@@ -168,7 +171,7 @@ def system(
 TRIANGULAR = {"trans": 0, "lower": False, "unit_diagonal": False}
 
 
-def named_options(args: Sequence[Dependent | Array], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def named_options(args: Sequence[Dependent | Array], kwargs: Mapping[str, Value]) -> dict[str, Any]:
     """Return the options of ``solve_triangular`` by name."""
     return {**dict(zip(TRIANGULAR, args[2:], strict=False)), **kwargs}
 
@@ -223,7 +226,7 @@ def solved(run: Run, a: Dependent, b: Dependent | Array, shown: Array, as_it_is:
         of_side = inner.call(np.sum, (of_side,), {"axis": -2 if columns else -1, "keepdims": True})
         if not columns:
             of_matrix = inner.call(np.squeeze, (of_matrix,), {"axis": -1})
-        both = inner.call(operator.add, (of_matrix, of_side), {})
+        both = binary(inner, "+", of_matrix, of_side)
         both = inner.call(np.broadcast_to, (both, np.shape(shown)), {})
     return composed(run, shown, both)
 
@@ -231,7 +234,7 @@ def solved(run: Run, a: Dependent, b: Dependent | Array, shown: Array, as_it_is:
 @transfer(entries_solution)
 def solved_by_entries(
     run: Run, function: Callable[..., Any], values: Dependent, rows: Array, columns: Array,
-    shape: Any, b: Dependent | Array, trans: str = "N", factors: Factors | None = None
+    shape: Shape, b: Dependent | Array, trans: str = "N", factors: Factors | None = None
 ) -> Any:
     """The solution of a system of entries: of one that falls into blocks each by itself."""
     args = values, rows, columns, shape, b, trans, factors
@@ -267,7 +270,7 @@ def inverted(
 
 
 def solved_triangular(
-    run: Run, a: Dependent, b: Dependent | Array, given: Mapping[str, Any], shown: Array
+    run: Run, a: Dependent, b: Dependent | Array, given: Mapping[str, Value], shown: Array
 ) -> Any:
     """Return the solution of a triangular system: of the equations up to its own."""
     if len(shape_of(a)) != 2 or has_dependents(dict(given)):
@@ -287,7 +290,7 @@ def solved_triangular(
         of_side = anywhere(run, b)
         for _ in shape_of(b)[1:]:
             rows = inner.call(np.expand_dims, (rows, -1), {})
-        both = inner.call(operator.add, (rows, of_side), {})
+        both = binary(inner, "+", rows, of_side)
         if not lower:
             both = inner.call(np.flip, (both, 0), {})
         both = cumulated(inner, both, 0)

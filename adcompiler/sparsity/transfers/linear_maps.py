@@ -18,10 +18,11 @@ from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.sparsity.dependences.index_sets import Array, count
 from adcompiler.sparsity.dependences.sets import Positions
 from adcompiler.sparsity.dependences.values import (
-    NOTHING, Dependent, Relation, all_sets, combined, dependents_in, dtype_of, end_to_end,
-    gathered, has_dependents, is_float, map_dependents, unite,
+    NOTHING, Dependent, Operand, Relation, Value, all_sets, combined, dependents_in,
+    dtype_of, end_to_end, gathered, has_dependents, is_float, map_dependents, unite,
 )
-from adcompiler.sparsity.interpreter.run import LINEARLY, Run, transfer, transfer_of
+from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.interpreter.table import LINEARLY, transfer, transfer_of
 from adcompiler.sparsity.transfers.stand_ins import stand_in
 from adcompiler.support.signatures import signature as signature_of
 
@@ -80,8 +81,8 @@ def is_active(value: Dependent) -> bool:
 
 
 def flows(
-    run: Run, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], shown: Any,
-    throughout: bool,
+    run: Run, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Value],
+    shown: Operand, throughout: bool,
 ) -> list[Flow] | None:
     """Return what flows from arguments in which a function is linear, and densely from others.
 
@@ -131,7 +132,7 @@ def is_generic(name: str, value: Dependent | Array, groups: Sequence[frozenset[s
     )
 
 
-def is_plain(shown: Any) -> bool:
+def is_plain(shown: Value) -> bool:
     """Say whether a result is made of numbers and arrays of floats alone."""
     if isinstance(shown, (list, tuple)):
         return all(map(is_plain, shown))
@@ -150,7 +151,7 @@ class Probe:
     """A call in which the arguments of one group are zero, and the arrays to put units into."""
 
     def __init__(
-        self, run: Run, args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str],
+        self, run: Run, args: Sequence[Value], kwargs: Mapping[str, Value], names: Sequence[str],
         group: frozenset[str],
     ) -> None:
         self.local = run.local
@@ -165,7 +166,7 @@ class Probe:
             for name, value in kwargs.items()
         }
 
-    def zeroed(self, value: Any) -> Any:
+    def zeroed(self, value: Value) -> Any:
         """Return an argument with its numbers made zero."""
         if isinstance(value, Dependent):
             array = np.zeros(value.shape or (), value.dtype)
@@ -180,7 +181,7 @@ class Probe:
             return np.zeros(np.shape(value), dtype_of(value))
         return value
 
-    def fixed(self, value: Any) -> Any:
+    def fixed(self, value: Value) -> Any:
         """Return an argument with ordinary values in place of those that depend on the inputs."""
         return map_dependents(lambda d: d.value if self.local else stand_in(d, self.rng), value)
 
@@ -202,7 +203,7 @@ class Probe:
 
 
 def probed(
-    run: Run, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any],
+    run: Run, function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value],
     names: Sequence[str], group: frozenset[str], size: int,
 ) -> Flow:
     """Return what flows from the arguments of one group, by the values at unit vectors."""
@@ -222,7 +223,7 @@ def probed(
 @transfer(LINEARLY)
 def linearly(
     run: Run, function: Callable[..., Any], args: tuple[Dependent | Array, ...],
-    kwargs: Mapping[str, Any], shown: Array, throughout: bool
+    kwargs: Mapping[str, Value], shown: Array, throughout: bool
 ) -> Any:
     """Return the result of a function that is linear in some arguments, None if it is not."""
     found = flows(run, function, args, kwargs, shown, throughout)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from adcompiler.sparsity.dependences.values import Dependent, combined, dtype_of, has_dependents
-from adcompiler.sparsity.interpreter.run import Run, transfer
+from adcompiler.sparsity.dependences.values import (
+    Dependent, Value, combined, dtype_of, has_dependents,
+)
+from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.interpreter.table import transfer
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
 
 
 @transfer("select")
 def selected(
-    run: Run, function: Callable[..., Any], condlist: Any, choicelist: Any, default: Any = 0
+    run: Run, function: Callable[..., Any], condlist: Sequence[Value], choicelist: Sequence[Value],
+    default: Value = 0,
 ) -> Any:
     """``np.select``: for each condition, from the last to the first, a choice of two."""
     found = default
@@ -25,7 +29,7 @@ def selected(
 
 @transfer("interp")
 def interpolated(
-    run: Run, function: Callable[..., Any], x: Dependent, xp: Any, fp: Any, **kwargs: Any
+    run: Run, function: Callable[..., Any], x: Dependent, xp: Value, fp: Value, **kwargs: Any
 ) -> Any:
     """``np.interp`` in a constant table: piecewise linear, element by element."""
     (x,) = as_numbers(run, (x,))
@@ -39,7 +43,7 @@ def interpolated(
 
 @transfer("bincount")
 def binned(
-    run: Run, function: Callable[..., Any], x: Dependent, weights: Any = None, minlength: int = 0
+    run: Run, function: Callable[..., Any], x: Dependent, weights: Value = None, minlength: int = 0
 ) -> Any:
     """``np.bincount``: each bin depends on the weights that go into it."""
     (weights,) = as_numbers(run, (weights,))

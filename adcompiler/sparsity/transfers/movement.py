@@ -7,7 +7,7 @@ inputs: constants, and the zeros with which NumPy fills gaps.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,12 @@ from adcompiler.sparsity.dependences.layouts import (
     is_viewable, lies_in_c_order, note_layout, places_in, refusal,
 )
 from adcompiler.sparsity.dependences.values import (
-    NOTHING, Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, end_to_end,
-    gathered, has_dependents, is_float, map_dependents, moved, shape_of,
+    NOTHING, DType, Dependent, Operand, Relation, UnknownList, Value, all_sets,
+    dependents_in, dtype_of, end_to_end, gathered, has_dependents, is_float, map_dependents,
+    moved, shape_of,
 )
-from adcompiler.sparsity.interpreter.run import (
-    LAYOUT, Refusal, Run, transfer, transfer_of,
-)
+from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.interpreter.table import LAYOUT, Refusal, transfer, transfer_of
 from adcompiler.sparsity.interpreter.varying import unknown_like
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
 from adcompiler.sparsity.transfers.indexing import get_item
@@ -44,7 +44,7 @@ class Source:
         self.dtypes: list[Any] = []
         self.has_constants = False
 
-    def positions(self, value: Any) -> Any:
+    def positions(self, value: Value) -> Any:
         """Return an argument with numbers replaced by their positions, or 0."""
         if isinstance(value, Dependent):
             if value.shape is None:
@@ -96,7 +96,8 @@ class UnknownShapeError(Exception):
 
 
 def rearranged(
-    run: Run, function: Any, arrays: tuple[Any, ...], rest: Any, kwargs: Any, dtype: Any = None,
+    run: Run, function: Callable[..., Any], arrays: tuple[Value, ...], rest: tuple[Value, ...],
+    kwargs: Mapping[str, Value], dtype: DType | None = None,
 ) -> Any:
     """Return the result of a function that moves the elements of ``arrays``."""
     source = Source(run)
@@ -113,8 +114,8 @@ def rearranged(
 
 
 def taken(
-    run: Run, placed: Any, firsts: Relation, seconds: Relation, dtype: Any, value: Any,
-    zeros: Any = None,
+    run: Run, placed: Any, firsts: Relation, seconds: Relation, dtype: DType, value: Any,
+    zeros: Array | None = None,
 ) -> Any:
     """Return the values whose elements come from the positions ``placed``, counted from 1.
 
@@ -139,7 +140,7 @@ def taken(
 
 
 @transfer("moves", "roll")
-def moving(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
+def moving(run: Run, function: Callable[..., Any], a: Any, *rest: Any, **kwargs: Any) -> Any:
     """A function that moves the elements of its first argument."""
     if has_dependents((rest, kwargs)):
         return unknown_movement(run, function, a, rest, kwargs)
@@ -150,14 +151,14 @@ def moving(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     return rearranged(run, function, (a,), rest, kwargs, dtype_of(a))
 
 
-def in_order_of_memory(rest: tuple[Any, ...], kwargs: Any) -> bool:
+def in_order_of_memory(rest: tuple[Value, ...], kwargs: Mapping[str, Value]) -> bool:
     """Say whether a function moves elements in an order that the layout of its array decides."""
     return kwargs.get("order") in ("A", "K") or any(
         isinstance(r, str) and r in ("A", "K") for r in rest)
 
 
 @transfer(in_place_of)
-def replacing(run: Run, function: Callable[..., Any], new: Any, old: Any) -> Any:
+def replacing(run: Run, function: Callable[..., Any], new: Value, old: Value) -> Any:
     """What an operation in place computes, lying in memory as what was there."""
     if not isinstance(new, Dependent):
         return function(new, new if isinstance(old, Dependent) else old)
@@ -171,7 +172,7 @@ def replacing(run: Run, function: Callable[..., Any], new: Any, old: Any) -> Any
 
 @transfer(reshape_view)
 def reshaping(
-    run: Run, function: Callable[..., Any], a: Dependent, where: bool, *shape: Any, order: Any = "C"
+    run: Run, function: Callable[..., Any], a: Dependent, where: bool, *shape: Any, order: str = "C"
 ) -> Any:
     """A reshape that must be a view."""
     if has_dependents((shape, order)):
@@ -227,7 +228,7 @@ def scalars_of(array: Dependent) -> list[Any]:
 
 
 @transfer("array", "copy", own_copy, copy_as_laid_out, copy.copy, copy.deepcopy)
-def copying(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
+def copying(run: Run, function: Callable[..., Any], a: Any, *rest: Any, **kwargs: Any) -> Any:
     """A function that makes an array of what it gets."""
     dtype = kwargs.get("dtype", rest[0] if rest and takes_dtype(function) else None)
     if not isinstance(a, Dependent):
@@ -252,7 +253,7 @@ def takes_dtype(function: Callable[..., Any]) -> bool:
     return transfer_of(function) == "array"
 
 
-def stacked(run: Run, items: list[Dependent], dtype: Any = None, ndmin: int = 0) -> Any:
+def stacked(run: Run, items: list[Dependent], dtype: DType | None = None, ndmin: int = 0) -> Any:
     """Return the array of nested lists of numbers and arrays."""
     value = run.value(np.array, (items,), {"dtype": dtype})
     source = Source(run)
@@ -269,7 +270,7 @@ def stacked(run: Run, items: list[Dependent], dtype: Any = None, ndmin: int = 0)
 
 @transfer("astype")
 def converting(
-    run: Run, function: Callable[..., Any], a: Dependent, dtype: Any, *rest: Any, **kwargs: Any
+    run: Run, function: Callable[..., Any], a: Dependent, dtype: DType, *rest: Any, **kwargs: Any
 ) -> Any:
     """``a.astype(dtype)``: no derivative flows through integers."""
     a.shared = True
@@ -282,7 +283,7 @@ def converting(
 
 @transfer("full", "full_like")
 def filling(
-    run: Run, function: Any, *args: Any, dtype: Any = None, **kwargs: Any
+    run: Run, function: Callable[..., Any], *args: Any, dtype: DType | None = None, **kwargs: Any
 ) -> Any:
     """An array filled with one value, or with values that are stretched."""
     is_like = transfer_of(function) == "full_like"
@@ -320,7 +321,7 @@ def alike(run: Run, function: Callable[..., Any], a: Dependent, *rest: Any, **kw
 
 @transfer("pad")
 def padding(
-    run: Run, function: Callable[..., Any], array: Array, pad_width: Any, mode: Any = "constant",
+    run: Run, function: Callable[..., Any], array: Array, pad_width: Any, mode: str = "constant",
     **kwargs: Any
 ) -> Any:
     """``np.pad``: modes that repeat elements move them; others combine many."""
@@ -341,7 +342,8 @@ def padding(
 
 @transfer("insert")
 def inserting(
-    run: Run, function: Callable[..., Any], arr: Any, obj: Any, values: Any, axis: Any = None
+    run: Run, function: Callable[..., Any], arr: Operand, obj: Any, values: Operand,
+    axis: int | None = None,
 ) -> Any:
     """``np.insert``."""
     if has_dependents(obj):
@@ -374,7 +376,8 @@ def taking(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) ->
 
 
 def unknown_movement(
-    run: Run, function: Callable[..., Any], array: Any, others: Any, kwargs: Any
+    run: Run, function: Callable[..., Any], array: Value, others: tuple[Value, ...],
+    kwargs: Mapping[str, Value],
 ) -> Dependent:
     """Return what is known of elements picked by positions that depend on the inputs."""
     first, second = all_sets(dependents_in([array, others, kwargs]))

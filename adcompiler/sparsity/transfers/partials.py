@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,23 @@ import numpy as np
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Block, Function, Param
+from adcompiler.ir.nodes import Block, Function, Param, Region
+from adcompiler.ir.visit import walk
 from adcompiler.products.specialised import specialise
+from adcompiler.sparsity.dependences.index_sets import Array
+from adcompiler.support.signatures import signature as signature_of
 from adcompiler.sparsity.dependences import index_sets
 from adcompiler.sparsity.dependences.sets import elements_of
-from adcompiler.sparsity.dependences.values import NOTHING, Dependent, Relation, whole
-from adcompiler.sparsity.interpreter.machine import Machine
+from adcompiler.sparsity.dependences.values import (
+    NOTHING, Dependent, Relation, whole,
+)
 from adcompiler.sparsity.interpreter.program import Program, program_of
-from adcompiler.sparsity.interpreter.run import Refusal
-from adcompiler.support.signatures import signature as signature_of
+from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.interpreter.table import Refusal
 from adcompiler.typed.unit import Unit
+
+Runs = Callable[[Unit, bool, bool], Run]
+"""What makes runs of programs: of a unit, at a point or not, and with second derivatives or not."""
 
 ELEMENTS = 256
 """In so many elements at most a partial derivative with branches is looked at, one by one."""
@@ -51,7 +58,7 @@ def sets_of(partial: Callable[..., Any], count: int) -> list[frozenset[int]]:
     return [frozenset([i]) if i < count else frozenset(range(count)) for i in range(parameters)]
 
 
-def inputs_of(partial: Callable[..., Any], count: int) -> set[int] | None:
+def inputs_of(runs: Runs, partial: Callable[..., Any], count: int) -> set[int] | None:
     """Return the arguments of which a partial derivative has a derivative; None if not known.
 
     The result of the function, which a partial derivative may take as well, varies with all of
@@ -63,7 +70,7 @@ def inputs_of(partial: Callable[..., Any], count: int) -> set[int] | None:
     unit, program = found
     inputs = [Dependent((), float, Relation(one, None)) for one in sets_of(partial, count)]
     try:
-        (result,) = program.entry(Machine(unit, local=False, second=False), *inputs)
+        (result,) = program.entry(runs(unit, False, False), *inputs)
     except (ADError, Refusal, TypeError, ValueError, ArithmeticError):
         return None
     relation = result.first if isinstance(result, Dependent) else NOTHING
@@ -71,7 +78,7 @@ def inputs_of(partial: Callable[..., Any], count: int) -> set[int] | None:
 
 
 def constant_at(
-    partial: Callable[..., Any], count: int, argument: int, values: tuple[Any, ...]
+    runs: Runs, partial: Callable[..., Any], count: int, argument: int, values: tuple[Array, ...]
 ) -> Any:
     """Say where the derivative of a partial derivative in an argument is zero, at ``values``.
 
@@ -87,24 +94,32 @@ def constant_at(
     flat = [np.asarray(a, float).ravel() for a in arrays]
     sets = sets_of(partial, count)
     failures = (ADError, Refusal, TypeError, ValueError, ArithmeticError)
-    if flat[0].size > 1 and "R.branch" not in program.text:
+    if flat[0].size > 1 and not decides(program):
         try:
-            return zero_of(unit, program, sets, argument, flat).reshape(shape)
+            return zero_of(runs(unit, True, False), program, sets, argument, flat).reshape(shape)
         except failures:  # functions of numbers, which take no arrays
             pass
     if flat[0].size > ELEMENTS:
         return nowhere
     try:
         return np.array([
-            zero_of(unit, program, sets, argument, list(map(float, point)))
+            zero_of(runs(unit, True, False), program, sets, argument, list(map(float, point)))
             for point in zip(*flat, strict=True)
         ], bool).reshape(shape)
     except failures:
         return nowhere
 
 
+def decides(program: Program) -> bool:
+    """Say whether a program goes different ways for different inputs."""
+    return any(
+        isinstance(s, Region) and not program.tainted.isdisjoint(s.decides())
+        for s in walk(program.function.body))
+
+
 def zero_of(
-    unit: Unit, program: Program, sets: list[frozenset[int]], argument: int, values: list[Any]
+    run: Run, program: Program, sets: list[frozenset[int]], argument: int,
+    values: Sequence[Array | float],
 ) -> Any:
     """Say where a pattern program at a point finds that its result varies not with an argument."""
     shape = np.shape(values[0])
@@ -114,7 +129,7 @@ def zero_of(
         for one, value in zip(sets, values, strict=True)
     ]
     with np.errstate(all="ignore"):
-        (result,) = program.entry(Machine(unit, local=True, second=False), *inputs)
+        (result,) = program.entry(run, *inputs)
     if not isinstance(result, Dependent):
         return np.isfinite(np.broadcast_to(result, shape))
     rows, columns = index_sets.pairs_of(result.first.own)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,13 @@ from scipy.sparse import issparse
 
 from adcompiler.sparsity.dependences.index_sets import Array, count
 from adcompiler.sparsity.dependences.values import (
-    Dependent, combined, dtype_of, is_float, moved, primal, shape_of, unite,
+    Dependent, Operand, Value, combined, dtype_of, is_float, moved, primal,
+    shape_of, unite,
 )
 from adcompiler.sparsity.interpreter.fullness import bounded
-from adcompiler.sparsity.interpreter.run import Run, transfer, transfer_of
-from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
+from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.interpreter.table import transfer, transfer_of
+from adcompiler.sparsity.transfers.elementwise import as_numbers, binary, dense
 from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.movement import rows_of
 from adcompiler.sparsity.transfers.reductions import total
@@ -27,8 +28,8 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def contraction(
-    run: Run, function: Callable[..., Any], call: Any, subscripts: tuple[str, ...],
-    operands: tuple[Any, ...], output: str
+    run: Run, function: Callable[..., Any], call: tuple[Sequence[Value], Mapping[str, Value]],
+    subscripts: tuple[str, ...], operands: tuple[Operand, ...], output: str,
 ) -> Any:
     """Return the sum of products of operands over the letters that ``output`` does not have.
 
@@ -132,14 +133,16 @@ def unknown(*operands: Any) -> bool:
 
 
 @transfer("dot")
-def dot(run: Run, function: Callable[..., Any], a: Dependent, b: Dependent, out: Any = None) -> Any:
+def dot(
+    run: Run, function: Callable[..., Any], a: Dependent, b: Dependent, out: Array | None = None,
+) -> Any:
     """``np.dot``: the last axis of a with the last but one of b."""
     a, b = as_numbers(run, (a, b))
     if unknown(a, b):
         return dense(run, function, a, b)
     left, right = len(shape_of(a)), len(shape_of(b))
     if not left or not right:
-        return run.call(operator.mul, (a, b), {})
+        return binary(run, "*", a, b)
     inner_a = LETTERS[: left - 1] + "z"
     rest = LETTERS[left - 1 : left + right - 2]
     inner_b = "z" if right == 1 else rest[:-1] + "z" + rest[-1:]
@@ -156,7 +159,7 @@ def inner(run: Run, function: Callable[..., Any], a: Dependent, b: Dependent | A
         return dense(run, function, a, b)
     left, right = len(shape_of(a)), len(shape_of(b))
     if not left or not right:
-        return run.call(operator.mul, (a, b), {})
+        return binary(run, "*", a, b)
     first, rest = LETTERS[: left - 1], LETTERS[left - 1 : left + right - 2]
     return contraction(
         run, function, ((a, b), {}), (first + "z", rest + "z"), (a, b), first + rest
@@ -172,7 +175,8 @@ def flat_dot(run: Run, function: Callable[..., Any], a: Dependent, b: Dependent 
 
 @transfer("outer")
 def outer(
-    run: Run, function: Callable[..., Any], a: Dependent, b: Dependent | Array, out: Any = None
+    run: Run, function: Callable[..., Any], a: Dependent, b: Dependent | Array,
+    out: Array | None = None,
 ) -> Any:
     """``np.outer``."""
     a, b = (run.call(np.ravel, (x,), {}) for x in as_numbers(run, (a, b)))
@@ -186,7 +190,7 @@ def vector_dots(
     run: Run, function: Callable[..., Any], a: Dependent, b: Dependent | Array, axis: int = -1
 ) -> Any:
     """``np.vecdot``."""
-    return total(run, np.sum, run.call(operator.mul, (a, b), {}), axis=axis)
+    return total(run, np.sum, binary(run, "*", a, b), axis=axis)
 
 
 @transfer("tensordot")
@@ -245,7 +249,9 @@ def einsum(run: Run, function: Callable[..., Any], *args: Any, **kwargs: Any) ->
 
 
 @transfer("multi_dot")
-def chain(run: Run, function: Callable[..., Any], arrays: Any, out: Any = None) -> Any:
+def chain(
+    run: Run, function: Callable[..., Any], arrays: tuple[Value, ...], out: Array | None = None,
+) -> Any:
     """``np.linalg.multi_dot``."""
     found = arrays[0]
     for array in arrays[1:]:
@@ -261,8 +267,8 @@ def matrix_power(run: Run, function: Callable[..., Any], a: Dependent, n: int) -
     if n == 0 and a.shape is not None:
         return np.broadcast_to(np.eye(a.shape[-1]), a.shape).copy()
     if n in (2, 3):
-        found = run.call(operator.matmul, (a, a), {})
-        return found if n == 2 else run.call(operator.matmul, (found, a), {})
+        found = binary(run, "@", a, a)
+        return found if n == 2 else binary(run, "@", found, a)
     return dense(run, function, a, n)
 
 
@@ -277,7 +283,7 @@ def kronecker(run: Run, function: Callable[..., Any], a: Dependent, b: Dependent
     wide = tuple(e for extent in shapes[0] for e in (extent, 1))
     tall = tuple(e for extent in shapes[1] for e in (1, extent))
     left, right = run.call(np.reshape, (a, wide), {}), run.call(np.reshape, (b, tall), {})
-    found = run.call(operator.mul, (left, right), {})
+    found = binary(run, "*", left, right)
     return run.call(np.reshape, (found, tuple(m * n for m, n in zip(*shapes, strict=True))), {})
 
 
@@ -308,7 +314,7 @@ def convolution(
     targets = i + j - start
     inside = (targets >= 0) & (targets < length)
     i, j, targets = i[inside], j[inside], targets[inside]
-    terms = run.call(operator.mul, (get_item(run, a, i), get_item(run, v, j)), {})
+    terms = binary(run, "*", get_item(run, a, i), get_item(run, v, j))
     if not isinstance(terms, Dependent):
         return value
     nonzero = np.ones(len(i), bool)
@@ -331,9 +337,9 @@ def cross(
     if rest or kwargs or unknown(a, b) or not shape_of(a)[-1:] == shape_of(b)[-1:] == (3,):
         return dense(run, function, a, b, *rest, **kwargs)
     ahead, behind = (..., np.array([1, 2, 0])), (..., np.array([2, 0, 1]))
-    left = run.call(operator.mul, (get_item(run, a, ahead), get_item(run, b, behind)), {})
-    right = run.call(operator.mul, (get_item(run, a, behind), get_item(run, b, ahead)), {})
-    return run.call(operator.sub, (left, right), {})
+    left = binary(run, "*", get_item(run, a, ahead), get_item(run, b, behind))
+    right = binary(run, "*", get_item(run, a, behind), get_item(run, b, ahead))
+    return binary(run, "-", left, right)
 
 
 @transfer("polyval")
@@ -344,7 +350,7 @@ def polynomial(run: Run, function: Callable[..., Any], p: Any, x: Dependent) -> 
         return np.zeros(shape_of(x))
     found = run.call(np.broadcast_to, (rows[0], shape_of(x)), {})
     for row in rows[1:]:
-        found = run.call(operator.add, (run.call(operator.mul, (found, x), {}), row), {})
+        found = binary(run, "+", binary(run, "*", found, x), row)
     return found
 
 

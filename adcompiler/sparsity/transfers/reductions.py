@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from adcompiler.ir.operators import BY_SIGN
 from adcompiler.sparsity.dependences.index_sets import Array, Shape, count
 from adcompiler.sparsity.dependences.values import (
-    NOTHING, Dependent, Relation, UnknownList, all_sets, combined, dependents_in, dtype_of,
-    has_dependents, is_float, masked, moved, shape_of, whole,
+    NOTHING, Axis, DType, Dependent, Numbers, Operand, Relation, UnknownList, Value, all_sets,
+    combined, dependents_in, dtype_of, has_dependents, is_float, masked, moved, shape_of, whole,
 )
 from adcompiler.sparsity.interpreter.joining import join
-from adcompiler.sparsity.interpreter.run import Run, transfer, transfer_of
+from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.interpreter.table import transfer, transfer_of
 from adcompiler.sparsity.transfers.elementwise import (
-    as_numbers, dense,
+    as_numbers, binary, dense,
 )
 from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.movement import rows_of
 
 
-def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+def normal_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """Return the axes that ``axis`` means, counted from 0."""
     if axis is None:
         return tuple(range(ndim))
@@ -31,7 +32,7 @@ def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(int(a) % ndim if ndim else 0 for a in axes)
 
 
-def groups(shape: Shape, axis: Any, keepdims: bool) -> tuple[Shape, Any]:
+def groups(shape: Shape, axis: Axis, keepdims: bool) -> tuple[Shape, Any]:
     """Return the shape of a reduction, and for each element the position it is reduced to."""
     axes = normal_axes(axis, len(shape))
     kept = tuple(1 if i in axes else extent for i, extent in enumerate(shape))
@@ -52,8 +53,8 @@ def reduced(relation: Relation, shape: Shape, result: Shape, positions: Array) -
 
 
 def reduction(
-    run: Run, function: Callable[..., Any], a: Any, axis: Any, keepdims: Any, kind: str,
-    call: tuple[tuple[Any, ...], dict[str, Any]], where: Any = True, keep: Array | None = None,
+    run: Run, function: Callable[..., Any], a: Value, axis: Axis, keepdims: Any, kind: str,
+    call: tuple[Sequence[Value], Mapping[str, Value]], where: Any = True, keep: Array | None = None,
 ) -> Any:
     """Return what a reduction depends on.
 
@@ -94,7 +95,10 @@ def reduced_dtype(function: Callable[..., Any], dtype: type) -> Any:
         return dtype_of(function(np.ones(2, dtype)))
 
 
-def dense_unless_linear(run: Run, function: Callable[..., Any], call: Any, kind: str) -> Any:
+def dense_unless_linear(
+    run: Run, function: Callable[..., Any], call: tuple[Sequence[Value], Mapping[str, Value]],
+    kind: str,
+) -> Any:
     """Return what a reduction depends on that is not known element by element."""
     args, kwargs = call
     if kind == "curved" or not any(d.shape is None for d in dependents_in([args, kwargs])):
@@ -106,17 +110,22 @@ def dense_unless_linear(run: Run, function: Callable[..., Any], call: Any, kind:
 
 
 @transfer("sum")
-def total(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
-          keepdims: bool = False, initial: Any = None, where: bool = True) -> Any:
+def total(
+    run: Run, function: Callable[..., Any], a: Operand, axis: Axis | None = None,
+    dtype: DType | None = None, out: Array | None = None, keepdims: bool = False,
+    initial: Value = None, where: bool = True,
+) -> Any:
     """Sums."""
     named = options(axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     found = reduction(run, function, a, axis, keepdims, "linear", ((a,), named), where)
-    return found if initial is None else run.call(operator.add, (found, initial), {})
+    return found if initial is None else binary(run, "+", found, initial)
 
 
 @transfer("mean")
-def mean(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
-         keepdims: bool = False, **rest: Any) -> Any:
+def mean(
+    run: Run, function: Callable[..., Any], a: Operand, axis: Axis | None = None,
+    dtype: DType | None = None, out: Array | None = None, keepdims: bool = False, **rest: Any,
+) -> Any:
     """Means."""
     named = options(axis=axis, dtype=dtype, keepdims=keepdims, **rest)
     where = rest.get("where", True)
@@ -124,8 +133,10 @@ def mean(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, o
 
 
 @transfer("max", "min")
-def extreme(run: Run, function: Callable[..., Any], a: Dependent, axis: Any = None, out: Any = None,
-            keepdims: bool = False, initial: Any = None, where: bool = True) -> Any:
+def extreme(
+    run: Run, function: Callable[..., Any], a: Dependent, axis: Axis | None = None,
+    out: Array | None = None, keepdims: bool = False, initial: Any = None, where: bool = True,
+) -> Any:
     """Largest and smallest elements: at a point, those that are equal to the result."""
     named = options(axis=axis, keepdims=keepdims, where=where)
     (a,) = as_numbers(run, (a,))
@@ -143,8 +154,8 @@ def extreme(run: Run, function: Callable[..., Any], a: Dependent, axis: Any = No
 
 @transfer("ptp")
 def peak_to_peak(
-    run: Run, function: Callable[..., Any], a: Dependent, axis: Any = None, out: Any = None,
-    keepdims: bool = False
+    run: Run, function: Callable[..., Any], a: Dependent, axis: Axis | None = None,
+    out: Array | None = None, keepdims: bool = False,
 ) -> Any:
     """``np.ptp``."""
     named = options(axis=axis, keepdims=keepdims)
@@ -152,16 +163,21 @@ def peak_to_peak(
 
 
 @transfer("median")
-def median(run: Run, function: Callable[..., Any], a: Dependent, axis: Any = None, out: Any = None,
-           overwrite_input: bool = False, keepdims: bool = False) -> Any:
+def median(
+    run: Run, function: Callable[..., Any], a: Dependent, axis: Axis | None = None,
+    out: Array | None = None, overwrite_input: bool = False, keepdims: bool = False,
+) -> Any:
     """Medians: piecewise linear."""
     named = options(axis=axis, keepdims=keepdims)
     return reduction(run, function, a, axis, keepdims, "flat", ((a,), named))
 
 
 @transfer("var")
-def spread(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
-           ddof: Any = 0, keepdims: bool = False, **rest: Any) -> Any:
+def spread(
+    run: Run, function: Callable[..., Any], a: Operand, axis: Axis | None = None,
+    dtype: DType | None = None, out: Array | None = None, ddof: Numbers = 0, keepdims: bool = False,
+    **rest: Any,
+) -> Any:
     """Variances and standard deviations."""
     named = options(axis=axis, dtype=dtype, keepdims=keepdims, ddof=ddof, **rest)
     if rest:
@@ -170,8 +186,10 @@ def spread(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None,
 
 
 @transfer("prod")
-def product(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
-            keepdims: bool = False, initial: Any = None, where: bool = True) -> Any:
+def product(
+    run: Run, function: Callable[..., Any], a: Any, axis: Axis = None, dtype: DType | None = None,
+    out: Array | None = None, keepdims: bool = False, initial: Any = None, where: bool = True,
+) -> Any:
     """Products: linear in each factor, so made of products of two."""
     (a,) = as_numbers(run, (a,))
     named = options(axis=axis, dtype=dtype, keepdims=keepdims, where=where)
@@ -183,7 +201,7 @@ def product(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None
     lined = run.call(np.transpose, (a, (*axes, *rest)), {})
     extents = tuple(a.shape[i] for i in rest)
     lined = run.call(np.reshape, (lined, (-1, *extents)), {})
-    found = halved(run, operator.mul, lined)
+    found = halved(run, BY_SIGN["*"], lined)
     if keepdims:
         kept = tuple(1 if i in axes else e for i, e in enumerate(a.shape))
         found = run.call(np.reshape, (found, kept), {})
@@ -219,22 +237,26 @@ def options(**given: Any) -> dict[str, Any]:
 
 
 @transfer("cumsum")
-def running_sum(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None,
-                out: Any = None, **rest: Any) -> Any:
+def running_sum(
+    run: Run, function: Callable[..., Any], a: Any, axis: int | None = None,
+    dtype: DType | None = None, out: Array | None = None, **rest: Any,
+) -> Any:
     """Running sums: each depends on the elements up to its own."""
     return scanned(run, function, a, axis, dtype, rest, False)
 
 
 @transfer("cumprod")
-def running_product(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None,
-                    out: Any = None, **rest: Any) -> Any:
+def running_product(
+    run: Run, function: Callable[..., Any], a: Any, axis: int | None = None,
+    dtype: DType | None = None, out: Array | None = None, **rest: Any,
+) -> Any:
     """Running products."""
     return scanned(run, function, a, axis, dtype, rest, True)
 
 
 def scanned(
-    run: Run, function: Callable[..., Any], a: Dependent, axis: int, dtype: type, rest: Any,
-    curved: bool
+    run: Run, function: Callable[..., Any], a: Dependent, axis: int | None, dtype: DType | None,
+    rest: Mapping[str, Value], curved: bool,
 ) -> Any:
     """Return what running sums or products depend on."""
     (a,) = as_numbers(run, (a,))
@@ -321,14 +343,14 @@ def differences(run: Run, function: Callable[..., Any], a: Dependent, n: int = 1
     for _ in range(n):
         later, earlier = ([slice(None)] * ndim for _ in range(2))
         later[axis], earlier[axis] = slice(1, None), slice(None, -1)
-        a = run.call(operator.sub, (
-            get_item(run, a, tuple(later)), get_item(run, a, tuple(earlier))), {})
+        a = binary(
+            run, "-", get_item(run, a, tuple(later)), get_item(run, a, tuple(earlier)))
     return a
 
 
 @transfer("ediff1d")
 def differences_flat(
-    run: Run, function: Callable[..., Any], ary: Any, *rest: Any, **kwargs: Any
+    run: Run, function: Callable[..., Any], ary: Value, *rest: Any, **kwargs: Any
 ) -> Any:
     """``np.ediff1d``."""
     if rest or kwargs:
@@ -337,7 +359,7 @@ def differences_flat(
 
 
 @transfer("gradient")
-def gradient(run: Run, function: Any, f: Any, *varargs: Any, axis: Any = None,
+def gradient(run: Run, function: Callable[..., Any], f: Any, *varargs: Any, axis: Axis = None,
              edge_order: int = 1) -> Any:
     """``np.gradient``: linear, with the neighbours that it reads from an array of ones."""
     (f,) = as_numbers(run, (f,))
@@ -401,8 +423,8 @@ def trace(run: Run, function: Callable[..., Any], a: Dependent, *rest: Any, **kw
 
 @transfer("average")
 def average(
-    run: Run, function: Callable[..., Any], a: Dependent, axis: Any = None, weights: Any = None,
-    **kwargs: Any
+    run: Run, function: Callable[..., Any], a: Dependent, axis: Axis | None = None,
+    weights: Any = None, **kwargs: Any,
 ) -> Any:
     """Weighted means."""
     if weights is None and not kwargs:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adcompiler.sparsity.dependences.values import (
-    Dependent, dependents_in, is_float, map_dependents,
+    Dependent, Value, dependents_in, is_float, map_dependents,
 )
-from adcompiler.sparsity.interpreter.run import Refusal, called
+from adcompiler.sparsity.interpreter.run import called
+from adcompiler.sparsity.interpreter.table import Refusal
 from adcompiler.support.budget import quiet
 
 if TYPE_CHECKING:
     pass
 
 
-def of_one_form(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def of_one_form(
+    function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value],
+) -> Any:
     """Return a result for ordinary values, refused where other values change its shape.
 
     Numbers are tried in two sizes; integers and booleans, which may be lengths, positions or
@@ -42,7 +45,9 @@ def of_one_form(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     return shown
 
 
-def graded_result(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def graded_result(
+    function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value],
+) -> Any:
     """Return a result for ordinary values, or for arrays whose first or last rows are larger.
 
     A function that wants a definite matrix, by its diagonals, takes one of these.
@@ -61,7 +66,9 @@ INTEGERS = (1, 0, 2, 3, -1, 4, 5, 8)
 """What integers are tried: first all alike, then a mixture of them."""
 
 
-def results_for_integers(function: Callable[..., Any], args: Any, kwargs: Any) -> list[Any]:
+def results_for_integers(
+    function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value],
+) -> list[Any]:
     """Return the results of a call for several values of the integers and booleans in it.
 
     Raises Refusal if there are fewer than two: then nothing tells what their values decide.
@@ -90,7 +97,7 @@ def integers_in(d: Dependent, seed: int, rng: np.random.Generator) -> Any:
     return made.astype(d.dtype)
 
 
-def shapes_of(value: Any) -> Any:
+def shapes_of(value: Value) -> Any:
     """Return the shapes of the arrays and numbers in a result."""
     if isinstance(value, (list, tuple)):
         return tuple(map(shapes_of, value))
@@ -115,8 +122,8 @@ def stand_in(d: Dependent, rng: np.random.Generator | None = None) -> Any:
 
 
 def stand_in_result(
-    function: Callable[..., Any], args: Any, kwargs: Any, scale: float = 1.0, integers: int = 0,
-    grade: float = 0.0,
+    function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value],
+    scale: float = 1.0, integers: int = 0, grade: float = 0.0,
 ) -> Any:
     """Return the result of a call with ordinary values in place of what depends on the inputs.
 

@@ -12,15 +12,17 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.external import call_external
 from adcompiler.sparsity.dependences.index_sets import Array, count
 from adcompiler.sparsity.dependences.values import (
-    Dependent, combined, dependents_in, dtype_of, is_float, moved, shape_of, unite,
+    Dependent, Value, combined, dependents_in, dtype_of, is_float, moved,
+    shape_of, unite,
 )
-from adcompiler.sparsity.interpreter.run import STATED, Refusal, Run, transfer
+from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.interpreter.table import STATED, Refusal, transfer
 
 
 @transfer(STATED)
 def stated(
     run: Run, function: Callable[..., Any], args: tuple[Dependent | Array, ...],
-    kwargs: Mapping[str, Any], shown: Array
+    kwargs: Mapping[str, Value], shown: Array
 ) -> Any:
     """Return the result of a call by the pattern that is stated of its function.
 
@@ -53,14 +55,16 @@ def stated(
     return connected(run, matrix, [x for x in rest if is_number(x)], shown, linear)
 
 
-def is_number(x: Any) -> bool:
+def is_number(x: Value) -> bool:
     """Say whether an argument has columns in a pattern that is stated: a real number or array."""
     if not isinstance(x, (Dependent, np.ndarray, np.generic, float, int)) or isinstance(x, bool):
         return False
     return np.dtype(dtype_of(x)).kind in "fciu"
 
 
-def connected(run: Run, matrix: Any, args: Sequence[Any], shown: Any, linear: bool) -> Any:
+def connected(
+    run: Run, matrix: sp.csr_array, args: Sequence[Value], shown: Array, linear: bool,
+) -> Any:
     """Return the result whose elements depend on those of arguments that a matrix names."""
     shape, start = np.shape(shown), 0
     parts = []

@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,15 +25,15 @@ from adcompiler.runtime.adjoints.sequences import place_of_extreme, sort_order
 from adcompiler.runtime.adjoints.shaping import like
 from adcompiler.runtime.containers import generated
 from adcompiler.sparsity.dependences.values import (
-    Dependent, Either, UnknownList, dtype_of, map_dependents, shape_of,
+    Dependent, Either, Operand, UnknownList, Value, dtype_of, map_dependents,
+    shape_of,
 )
 from adcompiler.sparsity.interpreter.control import note, truth
 from adcompiler.sparsity.interpreter.joining import items_of, join, join_all
-from adcompiler.sparsity.interpreter.run import (
-    ALWAYS, STRUCTURAL, Refusal, Run, transfer, transfer_of,
-)
+from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.interpreter.table import ALWAYS, STRUCTURAL, Refusal, transfer, transfer_of
 from adcompiler.sparsity.transfers.elementwise import (
-    PLAIN, applied, dense, elementwise, inactive,
+    PLAIN, applied, binary, dense, elementwise, inactive,
 )
 from adcompiler.sparsity.transfers.indexing import writable
 from adcompiler.sparsity.transfers.movement import rows_of
@@ -66,7 +66,7 @@ transfer(*CHECKS, give_back)(nothing)
 
 
 @transfer(check_rebinds)
-def rebound(run: Run, function: Callable[..., Any], value: Any, sign: str, place: str) -> None:
+def rebound(run: Run, function: Callable[..., Any], value: Value, sign: str, place: str) -> None:
     """The check of ``value op= y`` that it makes a new value: it would write into an array."""
     number = value.shape == () if isinstance(value, Dependent) else isinstance(
         value, (np.generic, int, float, complex, str, tuple, bytes))
@@ -98,7 +98,7 @@ def shortened(run: Run, function: Callable[..., Any], items: Any) -> Any:
 
 
 @transfer(put_entry)
-def with_entry(run: Run, function: Callable[..., Any], table: Any, key: Any, old: Any) -> Any:
+def with_entry(run: Run, function: Callable[..., Any], table: Value, key: Value, old: Value) -> Any:
     """A dict with one entry changed."""
     return put_entry(writable(run, table), key, old)
 
@@ -114,14 +114,14 @@ def chosen(
 
 
 @transfer(note_value)
-def noted(run: Run, function: Callable[..., Any], place: Any, value: Array) -> None:
+def noted(run: Run, function: Callable[..., Any], place: list[Value], value: Array) -> None:
     """The value of a variable, noted for handlers."""
     note(run, place, value)
 
 
 @transfer(store_global)
 def stored(
-    run: Run, function: Callable[..., Any], owner: Any, name: str, value: Any
+    run: Run, function: Callable[..., Any], owner: Value, name: str, value: Value
 ) -> None:
     """An assignment to a global variable, of which only this run takes note."""
     if run.owned is not None and not run.local:
@@ -133,7 +133,7 @@ def stored(
 
 
 @transfer(read_global)
-def global_value(run: Run, function: Callable[..., Any], owner: Any, name: str) -> Any:
+def global_value(run: Run, function: Callable[..., Any], owner: Value, name: str) -> Any:
     """The present value of a global variable."""
     table = owner if isinstance(owner, dict) else vars(owner)
     return run.stored.get((id(table), name), table.get(name))
@@ -150,7 +150,7 @@ def length(run: Run, function: Callable[..., Any], x: Any) -> Any:
 
 
 @transfer("shape", "ndim", "size", "dtype")
-def metadata(run: Run, function: Callable[..., Any], x: Dependent, axis: Any = None) -> Any:
+def metadata(run: Run, function: Callable[..., Any], x: Dependent, axis: int | None = None) -> Any:
     """What is known of arrays without their values."""
     if isinstance(x, Dependent) and x.shape is None:
         return Dependent((), int)
@@ -211,7 +211,9 @@ def iterated_unknown(run: Run, function: Callable[..., Any], args: Any) -> Any:
 
 
 @transfer("isinstance")
-def is_instance(run: Run, function: Callable[..., Any], x: Any, classes: Any) -> Any:
+def is_instance(
+    run: Run, function: Callable[..., Any], x: Operand, classes: type | tuple[type, ...],
+) -> Any:
     """Whether a value is of a class, by its dtype and shape."""
     if not isinstance(x, Dependent):
         return isinstance(x, classes)
@@ -260,12 +262,11 @@ def converted(run: Run, function: type, x: Dependent, *rest: Any) -> Any:
 def summed(run: Run, function: Callable[..., Any], items: Any, start: Any = 0) -> Any:
     """Sums of items, one after the other."""
     if isinstance(items, UnknownList):
-        return join(start, run.call(operator.add, (start, items.item), {}))
+        return join(start, binary(run, "+", start, items.item))
     if isinstance(items, Dependent):
         found = total(run, np.sum, items, axis=0)
-        return found if isinstance(start, int) and start == 0 else run.call(
-            operator.add, (start, found), {})
-    return functools.reduce(lambda a, b: run.call(operator.add, (a, b), {}), items, start)
+        return found if isinstance(start, int) and start == 0 else binary(run, "+", start, found)
+    return functools.reduce(lambda a, b: binary(run, "+", a, b), items, start)
 
 
 @transfer("prod of items")
@@ -274,7 +275,7 @@ def multiplied(run: Run, function: Callable[..., Any], items: Any, start: int = 
     rows = rows_of(run, items) if isinstance(items, Dependent) else list(items)
     if rows and isinstance(start, int) and start == 1:
         start, rows = rows[0], rows[1:]
-    return functools.reduce(lambda a, b: run.call(operator.mul, (a, b), {}), rows, start)
+    return functools.reduce(lambda a, b: binary(run, "*", a, b), rows, start)
 
 
 @transfer("max of items", "min of items")
@@ -297,7 +298,9 @@ def largest(run: Run, function: Callable[..., Any], *items: Any, **kwargs: Any) 
     return functools.reduce(lambda a, b: run.call(pick, (a, b), {}), items)
 
 
-def largest_by(run: Run, function: Callable[..., Any], items: Any, kwargs: Any) -> Any:
+def largest_by(
+    run: Run, function: Callable[..., Any], items: Any, kwargs: Mapping[str, Any],
+) -> Any:
     """Return what is known of the largest item by a key."""
     if len(items) == 1:
         items = rows_of(run, items[0]) if isinstance(items[0], Dependent) else list(items[0])
@@ -318,7 +321,7 @@ def hypotenuse(run: Run, function: Callable[..., Any], *items: Any) -> Any:
 def distance(run: Run, function: Callable[..., Any], p: Any, q: Any) -> Any:
     """``math.dist``: of the differences."""
     rows = [rows_of(run, x) if isinstance(x, Dependent) else list(x) for x in (p, q)]
-    parts = [run.call(operator.sub, pair, {}) for pair in zip(*rows, strict=True)]
+    parts = [binary(run, "-", *pair) for pair in zip(*rows, strict=True)]
     return hypotenuse(run, math.hypot, *parts) if len(parts) else 0.0
 
 
@@ -336,7 +339,7 @@ def statistics_mean(
     if rest or kwargs:
         return dense(run, function, data, *rest, **kwargs)
     rows = rows_of(run, data) if isinstance(data, Dependent) else list(data)
-    return run.call(operator.truediv, (summed(run, sum, rows), len(rows)), {})
+    return binary(run, "/", summed(run, sum, rows), len(rows))
 
 
 # -- operators that containers have too ------------------------------------------------------------
@@ -373,7 +376,7 @@ def is_sequence(value: Array) -> bool:
     return isinstance(value, (list, tuple, str))
 
 
-def is_count(value: Any) -> bool:
+def is_count(value: Value) -> bool:
     """Say whether a value is an integer that depends on the inputs."""
     return isinstance(value, Dependent) and value.shape == () and np.dtype(value.dtype).kind in (
         "iub")
@@ -395,7 +398,7 @@ def stopped(run: Run, function: Callable[..., Any] | None, x: Dependent) -> Any:
 
 
 @transfer(project, like)
-def projected(run: Run, function: Callable[..., Any], g: Any, x: Dependent, *rest: Any) -> Any:
+def projected(run: Run, function: Callable[..., Any], g: Value, x: Dependent, *rest: Any) -> Any:
     """A value as it is: what fits it to the kind of another one changes no dependences."""
     return g
 

@@ -12,6 +12,7 @@ from adcompiler.prelude import iterators
 from adcompiler.prelude.iterators import reduced
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Closure, Const, Origin, Star, unstar
+from adcompiler.ir.operators import BY_SIGN
 from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.folds.iterator import (
     is_none, made_by, may_carry, options, refuse, run, sequence,
@@ -189,5 +190,5 @@ def fold_repeat(
         return None
     if "times" in given and may_carry(s.unit, given["object"]):
         items = s.pack("list", (given["object"],), "items", origin)
-        return s.call(Const(operator.mul), [items, given["times"]], {}, origin, name)
+        return s.call(Const(BY_SIGN["*"]), [items, given["times"]], {}, origin, name)
     return s.let(plain_call(Const(itertools.repeat), args, kwargs), t.UNKNOWN, name, origin)

@@ -86,10 +86,9 @@ def never_negative(unit: Unit, x: Atom, depth: int) -> bool:
     function, operands = made.func.value, [unstar(arg) for arg in made.args]
     if not hashable(function) or made.kwargs:
         return False
-    sign = REGISTRY.facts(function).sign
-    if sign == NEVER_NEGATIVE:
-        return True
-    if function is operator.mul and operands[0] is operands[1]:
+    known = REGISTRY.facts(function)
+    sign = known.sign
+    if sign == NEVER_NEGATIVE or (known.means == "multiply" and operands[0] is operands[1]):
         return True
     if function is operator.pow and is_even(operands[1]):
         return True

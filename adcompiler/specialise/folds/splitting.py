@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 
 import numpy as np
 
 from adcompiler.prelude.along_arrays import equal_length, length_up_to
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Slice, Star
+from adcompiler.ir.operators import BY_SIGN
 from adcompiler.runtime.adjoints.shaping import diagonal_view
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.interface import Operations
@@ -114,7 +114,7 @@ def ends_of(
         if equal:
             each = s.call(Const(equal_length), [length, sections], {}, origin, "length")
             return [
-                each if k == 1 else s.call(Const(operator.mul), [each, Const(k)], {}, origin, "end")
+                each if k == 1 else s.call(Const(BY_SIGN["*"]), [each, Const(k)], {}, origin, "end")
                 for k in range(1, sections.value)
             ]
         return [

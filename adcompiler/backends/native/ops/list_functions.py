@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -30,6 +29,7 @@ from adcompiler.backends.native.values import (
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
+from adcompiler.ir.operators import BY_SIGN
 from adcompiler.runtime import append, as_gradient, check_position, drop_last, unpack, zeros_like
 from adcompiler.runtime import add as add_cotangents
 from adcompiler.runtime.adjoints.indexing import own
@@ -400,7 +400,7 @@ def unsorted(low: Context, args: Args, type_: t.Type) -> Rows:
 
 LISTS: dict[Any, Callable[..., Any]] = {
     append: appended, drop_last: shortened, zeros_like: zeros, spread: spread_out,
-    operator.add: joined, operator.mul: repeated, add_cotangents: added,
+    BY_SIGN["+"]: joined, BY_SIGN["*"]: repeated, add_cotangents: added,
     list: collected, own: owned, as_gradient: gradient, like: gradient, like_items: gradient,
     sum: summed, unpack: unpacked, check_position: in_bounds, "array": as_array,
     "asarray": as_array, "concatenate": concatenated, "stack": stacked,

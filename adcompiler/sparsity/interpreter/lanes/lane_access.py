@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.sparsity.dependences.index_sets import Array
+from adcompiler.sparsity.dependences.values import Value
+
 Pair = tuple[Any, Any]
 """Positions of elements, and for each the lane."""
 
@@ -23,7 +26,7 @@ class Accesses:
         self.sets: list[Pair] = []
         self.adds: list[Pair] = []
 
-    def write(self, places: Any, lanes: Any, adds: bool) -> None:
+    def write(self, places: Value, lanes: Value, adds: bool) -> None:
         """Enter a write."""
         (self.adds if adds else self.sets).append((places, lanes))
 
@@ -35,7 +38,7 @@ class Accesses:
         """Return how many accesses there are by now, of each kind."""
         return len(self.reads), len(self.sets), len(self.adds)
 
-    def lift(self, mark: tuple[int, int, int], parents: Any) -> bool:
+    def lift(self, mark: tuple[int, int, int], parents: Array) -> bool:
         """Make accesses after a mark those of the lanes around; say if the lanes were apart."""
         since = [
             accesses[start:] for accesses, start in zip(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.sparsity.dependences.values import Dependent
+from adcompiler.sparsity.dependences.values import Dependent, Value
 
 LARGE = 2.0**61
 
@@ -22,14 +22,14 @@ EXTREMES = {max: "maximum", min: "minimum"}
 DIVIDING = ("floor_divide", "remainder")
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Value) -> bool:
     """Say whether a value is a number, known or not."""
     if isinstance(value, Dependent):
         return value.shape == ()
     return isinstance(value, (int, float, np.integer, np.floating, np.bool_))
 
 
-def computed(function: Callable[..., Any], values: tuple[Any, ...], size: int) -> Any:
+def computed(function: Callable[..., Any], values: tuple[Value, ...], size: int) -> Any:
     """Return the results of a function of numbers in ``size`` lanes, as Python computes them."""
     means = EXTREMES.get(function) or REGISTRY.facts(function).means
     arrays = [np.asarray(value) for value in values]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.sparsity.dependences.index_sets import count
-from adcompiler.sparsity.dependences.values import Dependent, private
+from adcompiler.sparsity.dependences.index_sets import Array, count
+from adcompiler.sparsity.dependences.values import Dependent, Operand, Value, private
 from adcompiler.sparsity.interpreter.lanes.lane_access import Accesses
 from adcompiler.sparsity.interpreter.run import Run
 
@@ -19,24 +19,26 @@ class BailError(Exception):
 class Level:
     """Lanes that run together: ``parents`` are those of the level around that they belong to."""
 
-    def __init__(self, size: int, around: Level | None = None, parents: Any = None) -> None:
+    def __init__(
+        self, size: int, around: Level | None = None, parents: Array | None = None,
+    ) -> None:
         self.size = size
         self.around = around
-        self.parents = parents
+        self.parents: Any = parents
 
 
 class Lane:
     """What a variable is in each lane of a level: an array of numbers, or one that depends."""
 
-    def __init__(self, level: Level, value: Any) -> None:
+    def __init__(self, level: Level, value: Operand) -> None:
         self.level = level
-        self.value = value
+        self.value: Any = value
 
 
 class LaneRange:
     """The ``range`` of each lane."""
 
-    def __init__(self, level: Level, bounds: tuple[Any, Any, Any]) -> None:
+    def __init__(self, level: Level, bounds: tuple[Operand, Operand, Operand]) -> None:
         self.level = level
         self.bounds = bounds
 
@@ -59,7 +61,7 @@ class Sum:
 class Written:
     """An array that a loop writes into: its own copy, and who reads and writes what of it."""
 
-    def __init__(self, run: Run, array: Any) -> None:
+    def __init__(self, run: Run, array: Value) -> None:
         if isinstance(array, Dependent):
             if array.shape is None:
                 raise BailError
@@ -74,9 +76,11 @@ class Written:
 
 
 LANES = (Lane, LaneRange, Sum, Written)
+InLanes = Value | Lane | LaneRange | Sum | Written
+"""What a variable is in the lanes of a loop."""
 
 
-def is_uniform(value: Any) -> bool:
+def is_uniform(value: Value) -> bool:
     """Say whether a value is the same in all lanes."""
     if isinstance(value, (tuple, list)):
         return all(map(is_uniform, value))

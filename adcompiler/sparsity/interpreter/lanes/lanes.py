@@ -17,15 +17,16 @@ import numpy as np
 
 from adcompiler.sparsity.dependences.index_sets import Array
 from adcompiler.sparsity.dependences.values import (
-    Dependent, Operand, combined, has_dependents, settled,
+    Dependent, Operand, Value, combined, has_dependents, settled,
 )
 from adcompiler.sparsity.interpreter.control import Arm
 from adcompiler.sparsity.interpreter.lanes.lane_numbers import is_number
 from adcompiler.sparsity.interpreter.lanes.lane_values import (
-    BailError, Lane, LaneRange, Level, Sum, Written, is_uniform,
+    BailError, InLanes, Lane, LaneRange, Level, Sum, Written, is_uniform,
 )
 from adcompiler.sparsity.interpreter.lanes.operations import Operations
-from adcompiler.sparsity.interpreter.run import Refusal, Run
+from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.interpreter.table import Refusal
 from adcompiler.sparsity.transfers.movement import scalars_of
 
 FEWEST = 5
@@ -37,8 +38,6 @@ MOST = 5_000_000
 class Lanes(Operations):
     """What the body of a loop calls in place of a run, when it is run in lanes."""
 
-    # -- operations ----------------------------------------------------------------------------
-
     # -- control flow --------------------------------------------------------------------------
 
     def branch(self, condition: Dependent | bool, then: Arm, orelse: Arm) -> tuple[Any, ...]:
@@ -47,7 +46,7 @@ class Lanes(Operations):
             if has_dependents(condition):
                 raise BailError
             return then() if condition else orelse()
-        holds = np.broadcast_to(np.asarray(self.concrete(condition)), (self.level.size,))
+        holds = np.broadcast_to(np.asarray(self.known(condition)), (self.level.size,))
         parts = []
         for arm, which in ((then, holds.astype(bool)), (orelse, ~holds.astype(bool))):
             lanes = np.flatnonzero(which)
@@ -61,14 +60,14 @@ class Lanes(Operations):
         return tuple(
             self.merged(a, b, parts) for a, b in zip(parts[0][0], parts[1][0], strict=True))
 
-    def concrete(self, value: Any) -> Any:
+    def known(self, value: Value) -> Any:
         """Return numbers that do not depend on the inputs."""
         found = self.here(value)
         if isinstance(found, Dependent):
             raise BailError
         return found
 
-    def inside(self, parents: Array, body: Callable[[], Any]) -> tuple[Any, Level]:
+    def inside(self, parents: Array, body: Arm) -> tuple[Any, Level]:
         """Return what a body gives in lanes inside of the present ones, and their level."""
         around = self.level
         if len(parents) > MOST:
@@ -113,7 +112,7 @@ class Lanes(Operations):
 
     def loop(
         self, iterables: Sequence[Any], inits: tuple[Dependent | Array, ...],
-        body: Callable[..., Any], condition: Any, count: int, collects: int,
+        body: Callable[..., Any], condition: Value, count: int, collects: int,
         stops: bool
     ) -> tuple[Any, ...]:
         """Return the results of a loop inside: in lanes of its own, or one after the other."""
@@ -135,7 +134,7 @@ class Lanes(Operations):
         parents, items = self.spread(iterables[0])
         return self.in_new_lanes(parents, [items], inits, body)
 
-    def spread(self, iterable: Any) -> tuple[Array, Array]:
+    def spread(self, iterable: InLanes) -> tuple[Array, Array]:
         """Return, for the iterations of a loop in all lanes, the lane and the item."""
         size = self.level.size
         if isinstance(iterable, LaneRange):
@@ -209,7 +208,7 @@ class Lanes(Operations):
     # -- the whole loop ------------------------------------------------------------------------
 
     def results(
-        self, iterables: Sequence[Any], inits: tuple[Dependent | Array, ...],
+        self, iterables: Sequence[Value], inits: tuple[Dependent | Array, ...],
         body: Callable[..., Any], number: int
     ) -> tuple[Any, ...]:
         """Return the carried values after a loop, then the lists of what it collected."""
@@ -250,7 +249,7 @@ class Lanes(Operations):
             return self.arrays[-1]
         return Sum(object())
 
-    def end(self, result: Any, owner: Any, init: Any) -> Any:
+    def end(self, result: Value, owner: Value, init: Value) -> Any:
         """Return a carried value after the loop."""
         if isinstance(owner, Written):
             if result is not owner:
@@ -288,7 +287,7 @@ class Lanes(Operations):
 
 
 def in_lanes(
-    run: Run, iterables: Sequence[Any], inits: tuple[Dependent | Array, ...],
+    run: Run, iterables: Sequence[Value], inits: tuple[Dependent | Array, ...],
     body: Callable[..., Any], number: int
 ) -> tuple[Any, ...] | None:
     """Return the results of a loop run in lanes, None if it has to be run one by one."""
@@ -301,7 +300,7 @@ def in_lanes(
         return None
 
 
-def len_of(iterable: Any) -> int:
+def len_of(iterable: Value) -> int:
     """Return the number of items that a loop runs over, 0 if that is not known."""
     if isinstance(iterable, Dependent):
         return iterable.shape[0] if iterable.shape else 0

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from adcompiler.ir.nodes import Origin
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.sparsity.dependences.index_sets import Array
-from adcompiler.sparsity.dependences.values import Dependent, has_dependents
+from adcompiler.sparsity.dependences.values import (
+    Dependent, Operand, PathStep, Value, has_dependents,
+)
 from adcompiler.sparsity.interpreter.generic import called, filled
 from adcompiler.sparsity.interpreter.lanes.lane_numbers import computed, is_number
 from adcompiler.sparsity.interpreter.lanes.lane_values import (
     BailError, Lane, LaneRange, Level, Sum, Written, is_uniform,
 )
-from adcompiler.sparsity.interpreter.run import ALWAYS, Run, find_transfer
+from adcompiler.sparsity.interpreter.run import Run
+from adcompiler.sparsity.interpreter.table import ALWAYS, find_transfer
 from adcompiler.sparsity.transfers.indexing import get_item, own_dependent, updated_array
 
-UNIFORM = frozenset({"attribute", "read_attribute", "read_global", "read_cell", "closure", "items"})
-"""Operations of a run that change nothing."""
+UNIFORM = frozenset({
+    "attribute", "read_attribute", "read_global", "read_cell", "closure", "items", "concrete",
+    "looked", "failed",
+})
+"""Operations of a run that lanes do not change."""
 
 
 class Operations:
@@ -30,6 +37,7 @@ class Operations:
         self.run = run
         self.level = Level(0)
         self.arrays: list[Written] = []
+        self.origin: Origin | None = None
 
     def __getattr__(self, name: str) -> Any:
         """Return an operation of the run, for operands that are the same in all lanes."""
@@ -42,7 +50,7 @@ class Operations:
 
         return of_uniform
 
-    def here(self, value: Any) -> Any:
+    def here(self, value: Value) -> Any:
         """Return what a value is in the present lanes: an array, or a number for all of them."""
         if isinstance(value, Lane):
             return self.at_level(value, self.level)
@@ -69,7 +77,9 @@ class Operations:
         """Return an array as a value in the present lanes; what else it may be, as it is."""
         return Lane(self.level, value) if np.ndim(value) or isinstance(value, Dependent) else value
 
-    def call(self, function: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    def call(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any],
+    ) -> Any:
         """Return the results of a call in all lanes."""
         try:
             special = function in ALWAYS
@@ -91,7 +101,7 @@ class Operations:
         return self.depending(function, values)
 
     def at_generic(
-        self, function: Any, args: tuple[Any, ...], kwargs: Any,
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any],
         origins: frozenset[int]
     ) -> Any:
         """Return the results of a call in all lanes of what may come from generic numbers."""
@@ -107,7 +117,7 @@ class Operations:
             raise BailError
         return Lane(found.level, filled(found.value, None, None, generic))
 
-    def depending(self, function: Callable[..., Any], values: tuple[Any, ...]) -> Lane:
+    def depending(self, function: Callable[..., Any], values: tuple[Operand, ...]) -> Lane:
         """Return the results of a function of numbers that depend on the inputs."""
         if function is float:
             return Lane(self.level, values[0])
@@ -122,7 +132,7 @@ class Operations:
             found = self.run.call(np.broadcast_to, (found, (self.level.size,)), {})
         return Lane(self.level, found)
 
-    def lane_range(self, args: tuple[Any, ...]) -> LaneRange:
+    def lane_range(self, args: tuple[Value, ...]) -> LaneRange:
         """Return the ranges of the lanes."""
         bounds = tuple(map(self.here, args))
         bounds = (0, *bounds) if len(bounds) == 1 else bounds
@@ -133,7 +143,7 @@ class Operations:
             raise BailError
         return LaneRange(self.level, (start, stop, step))
 
-    def added(self, function: Any, args: tuple[Any, ...]) -> Sum:
+    def added(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Sum:
         """Return a sum with one more term."""
         total, term = args if isinstance(args[0], Sum) else args[::-1]
         means = REGISTRY.facts(function).means
@@ -171,7 +181,7 @@ class Operations:
     def lane_numbers(self) -> Any:
         return np.arange(self.level.size)
 
-    def places(self, shape: tuple[int, ...], index: Any) -> tuple[Any, tuple[Any, ...]]:
+    def places(self, shape: tuple[int, ...], index: Value) -> tuple[Any, tuple[Any, ...]]:
         """Return the flat positions of single elements in all lanes, and the index of them."""
         parts = index if isinstance(index, tuple) else (index,)
         if len(parts) != len(shape):
@@ -187,7 +197,7 @@ class Operations:
             found.append(np.where(numbers < 0, numbers + extent, numbers))
         return np.ravel_multi_index(tuple(found), shape) if shape else None, tuple(found)
 
-    def update(self, obj: Any, steps: Sequence[Any], value: Array, adds: bool) -> Any:
+    def update(self, obj: Value, steps: Sequence[PathStep], value: Array, adds: bool) -> Any:
         """Return an array written into in all lanes."""
         if not isinstance(obj, Written) or len(steps) != 1 or steps[0][0] != "item":
             raise BailError
