@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.dispatch import Options, Specialisations
-from adcompiler.specialise.loops import Loops
+from adcompiler.infer.loops import Loops
 from adcompiler.typed.values import type_of
 from benchmarks.__main__ import programs
 

@@ -24,7 +24,7 @@ LEAST = 80.0
 """The least share of lines and branches together, in percent, that the sample has to reach."""
 APART = ("tests/costs/", "tests/mutation/")
 """Tests that count what is done, or trace it themselves."""
-NOT_LOADED = ("adcompiler.interop.", "adcompiler.backends.native.alone", "adcompiler.__main__")
+NOT_LOADED = ("adcompiler.interop.", "adcompiler.backends.native.standalone", "adcompiler.__main__")
 """Modules that import what need not be there, or run a command."""
 PLACE = "ADCOMPILER_MEASURED"
 """The variable that tells processes where to leave what they have measured."""

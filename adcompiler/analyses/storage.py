@@ -1,7 +1,7 @@
 """Which values share storage: views, references out of containers, and what is new.
 
 ``sharing`` tells, for one right-hand side, which operands its result may share storage with, and
-how. Everything that has to do with writes asks here: the heap of the specialiser, the reverse of
+how. Everything that has to do with writes asks here: the heap of type inference, the reverse of
 updates, and the check of emitted code. Where nothing is known the answer is ``may``.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adcompiler.analyses.held import Held
+from adcompiler.analyses.escape import Held
 from adcompiler.analyses.storage import Sharing, is_container, written_operand
 from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import Atom, Block, Let, Region, Update, Var

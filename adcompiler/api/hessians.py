@@ -315,7 +315,7 @@ class Rows:
             yield i, index, row(direction)
             latest = self.second.specialisations.latest
             if latest is not None and latest.report.get("draws") and size_of(values) > 1:
-                from adcompiler.specialise.calls import random_draws  # loads the compiler
+                from adcompiler.infer.calls import random_draws  # loads the compiler
 
                 raise RunsAgainError([random_draws.drawing_again(self.gradient.primal)])
 

@@ -12,7 +12,7 @@ import numpy as np
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.written import Written
 from adcompiler.errors import suggestion
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.support.signatures import signature as signature_of
 
 P = ParamSpec("P")

@@ -18,8 +18,8 @@ from adcompiler.batching.calls import Calls
 from adcompiler.batching.kinds import carries, lifted
 from adcompiler.batching.subscripts import Subscripts
 from adcompiler.batching.values import Values
-from adcompiler.derive.destructive import is_call_of
-from adcompiler.derive.pairs import CalleePart
+from adcompiler.derive.supported_mutations import is_call_of
+from adcompiler.derive.primal_and_pullback import CalleePart
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
 from adcompiler.ir.dataflow import Flow

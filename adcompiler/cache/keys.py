@@ -28,7 +28,7 @@ from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.frontend.sources.source import read_source
 from adcompiler.ir import types as t
 from adcompiler.ops.facts import UNKNOWN, Facts
-from adcompiler.ops.homes import home_module, instance_name, is_same, qualified_name
+from adcompiler.ops.qualified_names import home_module, instance_name, is_same, qualified_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime.reading import unless_it_raises

@@ -19,7 +19,7 @@ from adcompiler.cli.target import seed as seed_of
 from adcompiler.errors import ADError
 from adcompiler.ops.classify import DECLARED, Classification, letters_of
 from adcompiler.ops.domains import Call
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.samples import sample_calls

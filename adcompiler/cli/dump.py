@@ -16,7 +16,7 @@ from adcompiler.api.argnums import argnums_in
 from adcompiler.api.derivative import Derivative
 from adcompiler.api.fallback import answer_of, because
 from adcompiler.api.operators import source  # noqa: F401  modes are operators, all defined there
-from adcompiler.backends.native.alone import in_llvm
+from adcompiler.backends.native.standalone import in_llvm
 from adcompiler.backends.native.c.module import c_alone
 from adcompiler.backends.python.printer.merge import merge
 from adcompiler.cli.standalone import standalone

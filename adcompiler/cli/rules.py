@@ -13,7 +13,7 @@ from adcompiler.cli.output import show_json, show_table
 from adcompiler.cli.rule_columns import HEAD, columns
 from adcompiler.errors import SourceNotFoundError
 from adcompiler.frontend.sources.source import read_source
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.support.signatures import signature as signature_of

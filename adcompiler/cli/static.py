@@ -24,7 +24,7 @@ from typing import Any
 
 from adcompiler.api.derivative import Derivative
 from adcompiler.api.grad import grad, value_and_grad
-from adcompiler.cache.seals import libraries
+from adcompiler.cache.rules_fingerprint import libraries
 from adcompiler.cli.target import UsageError, import_name
 from adcompiler.errors import ADError
 

@@ -54,7 +54,7 @@ class Backend:
 
 def write_loops(text: str, product: Product, unit: Unit) -> tuple[str, str]:
     """Write loops of machine numbers, and the function that calls them."""
-    from adcompiler.backends.native.pairs import with_native_pair
+    from adcompiler.backends.native.tuple_results import with_native_pair
     from adcompiler.backends.native.product import with_native
     from adcompiler.backends.native.seeds import with_native_seeds
 

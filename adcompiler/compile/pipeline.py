@@ -38,7 +38,7 @@ from adcompiler.ir.failures import reported
 from adcompiler.ir.nodes import Block, Call, Const, Do, Function, Let, Rhs, operands
 from adcompiler.ir.verifier import verify, verifying
 from adcompiler.ir.visit import direct_uses, walk
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.products.kept_bytes import kept_bytes
 from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.product import Product, optimised
@@ -47,7 +47,7 @@ from adcompiler.runtime import (
     apart, check_lasts, check_rebinds, same_extent, same_shape, same_trailing_shape,
 )
 from adcompiler.runtime.adjoints.products import in_space
-from adcompiler.specialise.calls.random_draws import drawing_again, draws
+from adcompiler.infer.calls.random_draws import drawing_again, draws
 from adcompiler.support.budget import Budget
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Place

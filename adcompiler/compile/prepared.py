@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adcompiler.ir.nodes import Block
-from adcompiler.optimise.aggregates import taken_apart
+from adcompiler.optimise.scalar_replacement import taken_apart
 from adcompiler.optimise.carried_rows import with_rows_copied
-from adcompiler.optimise.lengths import lengths_in_front
-from adcompiler.optimise.raising import with_raising_kept
+from adcompiler.optimise.length_hoisting import lengths_in_front
+from adcompiler.optimise.may_raise import with_raising_kept
 from adcompiler.products.specialised import Typed, changed_everywhere
 from adcompiler.typed.unit import Unit
 

@@ -14,9 +14,9 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime.records import is_record_class
 from adcompiler.runtime.unknown_calls import call_on_copies
-from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.specialise.folds.table import class_of
-from adcompiler.specialise.objects import find_raw
+from adcompiler.infer.inference import Inference
+from adcompiler.infer.folds.table import class_of
+from adcompiler.infer.objects import find_raw
 
 
 def is_field(owner: t.Type, name: str) -> bool:
@@ -33,7 +33,7 @@ def is_cached(cls: type, name: str) -> bool:
 
 
 def attribute_rule(
-    s: Specialiser, target: Var, obj: Atom, name: str, origin: Origin
+    s: Inference, target: Var, obj: Atom, name: str, origin: Origin
 ) -> Rule | None:
     """Return the rule of an attribute, None for a method; report a missing one."""
     reject_possible_instance(s, obj, origin, name)
@@ -68,7 +68,7 @@ def attribute_rule(
     return rule
 
 
-def called_function(s: Specialiser, call: Call) -> tuple[Any, list[Atom | Star]]:
+def called_function(s: Inference, call: Call) -> tuple[Any, list[Atom | Star]]:
     """Return the function that a call means, None if it is not known, and its arguments.
 
     A method is a function of the object that it belongs to.

@@ -16,12 +16,12 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
-from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.specialise.storage.layouts import refuse_layout
+from adcompiler.infer.inference import Inference
+from adcompiler.infer.storage.memory_order import refuse_layout
 
 
 def as_called(
-    s: Specialiser, rule: Rule, target: Var, rhs: Rhs, result: Atom, env: Mapping[Var, Atom],
+    s: Inference, rule: Rule, target: Var, rhs: Rhs, result: Atom, env: Mapping[Var, Atom],
     origin: Origin,
 ) -> Atom:
     """Return the result of a rule in place of ``rhs``, as laid out by the call itself if need be.
@@ -43,7 +43,7 @@ def as_called(
 
 
 def is_same_call(
-    s: Specialiser, made: Rhs | None, rhs: Rhs, env: Mapping[Var, Atom]
+    s: Inference, made: Rhs | None, rhs: Rhs, env: Mapping[Var, Atom]
 ) -> bool:
     """Say whether a rule has made the call ``rhs``, with no more arguments but constants."""
     if not isinstance(made, Call) or not isinstance(rhs, Call):
@@ -67,7 +67,7 @@ def is_same_call(
     ) and all(isinstance(atom, Const) for atom in more)
 
 
-def may_not_run_twice(s: Specialiser, rhs: Rhs, rule: Rule) -> bool:
+def may_not_run_twice(s: Inference, rhs: Rhs, rule: Rule) -> bool:
     """Say whether a call may do more than give a value, or runs functions that it is given."""
     return not REGISTRY.facts(rule.function).is_pure or any(
         isinstance(s.unit.type(atom), t.FunctionType) or isinstance(

@@ -23,7 +23,7 @@ from adcompiler.ir.nodes import (
     NONE, Atom, Block, Call, Const, Let, Origin, Region, Statement, Var, operands, unstar,
 )
 from adcompiler.ir.visit import walk, with_blocks
-from adcompiler.ops.homes import KERNELS
+from adcompiler.ops.qualified_names import KERNELS
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import project

@@ -11,7 +11,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import direct_uses, used, walk
 from adcompiler.runtime import told
-from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.infer.inference import Inference
 from adcompiler.typed.callee import Callee
 
 AS_TEXT = frozenset({str, repr, type, isinstance, print, told, format})
@@ -21,7 +21,7 @@ CURRENT = (sys.exc_info, *([sys.exception] if sys.version_info >= (3, 11) else [
 """Functions that return the exception being handled."""
 
 
-def check_region(s: Specialiser, varied: Collection[Atom], node: Region) -> None:
+def check_region(s: Inference, varied: Collection[Atom], node: Region) -> None:
     """Refuse a ``with`` or ``try`` through which a derivative would be lost."""
     if isinstance(node, With):
         check_context(s, varied, node)
@@ -29,7 +29,7 @@ def check_region(s: Specialiser, varied: Collection[Atom], node: Region) -> None
         check_exceptions(s, varied, node)
 
 
-def check_context(s: Specialiser, varied: Collection[Atom], node: With) -> None:
+def check_context(s: Inference, varied: Collection[Atom], node: With) -> None:
     """Refuse a context that gets a differentiable value and gives one."""
     if node.target is not None and node.context in varied and (
         node.target in used(node.body)
@@ -40,7 +40,7 @@ def check_context(s: Specialiser, varied: Collection[Atom], node: With) -> None:
         )
 
 
-def check_exceptions(s: Specialiser, varied: Collection[Atom], node: Try) -> None:
+def check_exceptions(s: Inference, varied: Collection[Atom], node: Try) -> None:
     """Refuse handlers that may take a differentiable value out of an exception."""
     reading = [
         h for h in node.handlers
@@ -70,7 +70,7 @@ def opens(body: Block, name: Var) -> bool:
 
 
 def raises_values(
-    s: Specialiser, varied: Collection[Atom], body: Block, seen: set[Callee]
+    s: Inference, varied: Collection[Atom], body: Block, seen: set[Callee]
 ) -> bool:
     """Say whether an exception made of a differentiable value may be raised in ``body``."""
     for statement in walk(body):

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from adcompiler.analyses.liveness import live_variables
-from adcompiler.derive.refusals import place_of, saying_where
+from adcompiler.derive.unsupported_at_run import place_of, saying_where
 from adcompiler.derive.reverse.cotangents import cotangent_type, is_none
 from adcompiler.derive.slopes import is_steep
 from adcompiler.frontend.functions import lower
@@ -31,16 +31,16 @@ from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.runtime import project
 from adcompiler.runtime.adjoints.kinks import first_derivative
 from adcompiler.runtime.checking import FORWARD, check_cotangent, check_shape, check_value
-from adcompiler.specialise.calls.binding import (
+from adcompiler.infer.calls.binding import (
     at_origin, bind, environment, explain_binding, plain_call, rule_default,
 )
-from adcompiler.specialise.calls.missing import is_about_objects
-from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.specialise.storage.heap import Heap
+from adcompiler.infer.calls.missing import is_about_objects
+from adcompiler.infer.inference import Inference
+from adcompiler.infer.storage.heap import Heap
 from adcompiler.support.structs import dataclass
 
 Written = TypeVar("Written")
-PullBack = Callable[[Specialiser, Atom, Origin], list[tuple[Atom, Atom]]]
+PullBack = Callable[[Inference, Atom, Origin], list[tuple[Atom, Atom]]]
 """Given the result's cotangent, returns the arguments' atoms with their cotangents."""
 
 
@@ -53,7 +53,7 @@ class Applied:
 
 
 def apply_rule(
-    s: Specialiser, rule: Rule, func: Atom, args: list[Any], kwargs: Mapping[str, Atom], name: str,
+    s: Inference, rule: Rule, func: Atom, args: list[Any], kwargs: Mapping[str, Atom], name: str,
     temporary: bool, origin: Origin, active: Callable[[Atom], bool],
 ) -> Applied:
     """Write the augmented primal of a call that follows ``rule``."""
@@ -79,7 +79,7 @@ def is_foreign(rule: Rule, forward: bool = False) -> bool:
     return definition is not None and module.partition(".")[0] != "adcompiler_rules"
 
 
-def shapes_of(s: Specialiser, given: list[Var], origin: Origin) -> dict[Var, Atom]:
+def shapes_of(s: Inference, given: list[Var], origin: Origin) -> dict[Var, Atom]:
     """Return the shapes of arguments that are numbers or arrays, read before the pullback."""
     shapes: dict[Var, Atom] = {}
     for x in given:
@@ -104,7 +104,7 @@ def checked(
     if code is not None and shapes is None and is_foreign(rule):
         said += f" ({code.co_filename}:{code.co_firstlineno})"
 
-    def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
+    def pull_back(s: Inference, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
         pairs = applied.pull_back(s, dy, at)
         for x, g in pairs:
             if shapes is None and active(x):
@@ -116,14 +116,14 @@ def checked(
     return Applied(applied.result, pull_back)
 
 
-def write_check(s: Specialiser, g: Atom, shape: Atom, place: Atom, at: Origin) -> None:
+def write_check(s: Inference, g: Atom, shape: Atom, place: Atom, at: Origin) -> None:
     """Write a check of the shape of a cotangent, but of numbers for numbers."""
     if g != NONE and not (shape == Const(()) and isinstance(s.unit.type(g), t.Scalar)):
         s.out.append(Do(Call(Const(check_shape), (g, shape, place)), at))
 
 
 def apply_partials(
-    s: Specialiser, rule: Rule, func: Atom, args: list[Atom], kwargs: Mapping[str, Atom], name: str,
+    s: Inference, rule: Rule, func: Atom, args: list[Atom], kwargs: Mapping[str, Atom], name: str,
     temporary: bool, origin: Origin, active: Callable[[Atom], bool],
 ) -> Applied:
     """Apply an elementwise rule given by its partial derivatives."""
@@ -146,7 +146,7 @@ def apply_partials(
     type_ = s.types.of_call(rule.function, args, {})
     result = s.let(Call(func, tuple(args)), type_, name, origin, temporary)
 
-    def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
+    def pull_back(s: Inference, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
         pairs = []
         start = len(s.out)
         for x, partial in zip(args, rule.partials, strict=True):
@@ -165,7 +165,7 @@ def apply_partials(
 
 
 def refuse_missing_partials(
-    s: Specialiser, rule: Rule, args: list[Atom], active: Callable[[Atom], bool], origin: Origin
+    s: Inference, rule: Rule, args: list[Atom], active: Callable[[Atom], bool], origin: Origin
 ) -> None:
     """Report arguments that carry a derivative where the rule has no partial derivative."""
     for position, (x, partial) in enumerate(zip(args, rule.partials, strict=True), start=1):
@@ -180,7 +180,7 @@ def refuse_missing_partials(
 
 
 def partial_value(
-    s: Specialiser, rule: Rule, partial: Any, args: list[Any], result: Atom, origin: Origin
+    s: Inference, rule: Rule, partial: Any, args: list[Any], result: Atom, origin: Origin
 ) -> Atom:
     """Write the value of a partial derivative, which is holomorphic."""
     if not callable(partial):
@@ -197,7 +197,7 @@ def partial_value(
 
 
 def once(
-    s: Specialiser, rule: Rule, g: Atom, dy: Atom, result: Atom, x: Atom, origin: Origin
+    s: Inference, rule: Rule, g: Atom, dy: Atom, result: Atom, x: Atom, origin: Origin
 ) -> Atom:
     """Return ``dy`` times a partial derivative, which is a convention where a norm is 0.
 
@@ -214,7 +214,7 @@ def is_complex(type_: t.Type) -> bool:
     return isinstance(type_, t.Scalar | t.Array) and type_.kind == "complex"
 
 
-def scaled(s: Specialiser, dy: Atom, partial: Atom, origin: Origin) -> Atom:
+def scaled(s: Inference, dy: Atom, partial: Atom, origin: Origin) -> Atom:
     """Write ``dy`` times a partial derivative."""
     if isinstance(partial, Const):
         if partial.value == 1:
@@ -225,7 +225,7 @@ def scaled(s: Specialiser, dy: Atom, partial: Atom, origin: Origin) -> Atom:
 
 
 def apply_definition(
-    s: Specialiser, rule: Rule, func: Atom, args: list[Atom], kwargs: Mapping[str, Atom], name: str,
+    s: Inference, rule: Rule, func: Atom, args: list[Atom], kwargs: Mapping[str, Atom], name: str,
     temporary: bool, origin: Origin, active: Callable[[Atom], bool],
 ) -> Applied:
     """Apply a rule that is written as a function returning ``(y, pullback)``."""
@@ -272,14 +272,14 @@ def apply_definition(
         elif not hasattr(builtins, name):
             s.unit.naming.hints.setdefault(result, name)
 
-    def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
+    def pull_back(s: Inference, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
         return pulled_back(s, rule, pullback, dy, by_name, storage, active, at)
 
     return Applied(result, pull_back)
 
 
 def pulled_back(
-    s: Specialiser, rule: Rule, pullback: Atom, dy: Atom, by_name: Mapping[str, Atom],
+    s: Inference, rule: Rule, pullback: Atom, dy: Atom, by_name: Mapping[str, Atom],
     storage: Storage, active: Callable[[Atom], bool], at: Origin,
 ) -> list[tuple[Atom, Atom]]:
     """Open the pullback of a rule; return the arguments with their cotangents."""
@@ -301,7 +301,7 @@ def pulled_back(
 
 
 def own_primal(
-    s: Specialiser, rule: Rule, func: Atom, args: list[Atom], kwargs: Mapping[str, Atom], name: str,
+    s: Inference, rule: Rule, func: Atom, args: list[Atom], kwargs: Mapping[str, Atom], name: str,
     origin: Origin,
 ) -> Atom | None:
     """Write the call of the function that a rule covers; None if nothing is known of its value."""
@@ -318,7 +318,7 @@ class Storage:
     that is what was found to be missing.
     """
 
-    def __init__(self, s: Specialiser, function: Function) -> None:
+    def __init__(self, s: Inference, function: Function) -> None:
         self.s = s
         self.function = function
         self.heap: Heap | None = None
@@ -349,13 +349,13 @@ class Storage:
         return result
 
 
-def is_thunk(s: Specialiser, part: Atom) -> bool:
+def is_thunk(s: Inference, part: Atom) -> bool:
     """Say whether what a pullback returned is a function without parameters that computes it."""
     made = s.unit.definition(part)
     return isinstance(made, Closure) and not made.function.params
 
 
-def check_count(s: Specialiser, rule: Rule, g: Atom, wanted: list[Atom]) -> None:
+def check_count(s: Inference, rule: Rule, g: Atom, wanted: list[Atom]) -> None:
     """Raise RuleError if a pullback is known to return more or fewer cotangents than it must."""
     type_ = s.unit.type(g)
     count = len(type_.items) if isinstance(type_, t.Tuple) else 1
@@ -380,7 +380,7 @@ def check_count(s: Specialiser, rule: Rule, g: Atom, wanted: list[Atom]) -> None
 
 
 def apply_forward(
-    s: Specialiser, rule: Rule, primals: list[Atom], tangents: list[Atom],
+    s: Inference, rule: Rule, primals: list[Atom], tangents: list[Atom],
     kwargs: Mapping[str, Atom], origin: Origin,
 ) -> tuple[Atom, Atom] | None:
     """Write a call by a forward rule; return the atoms of the result and of its tangent."""
@@ -416,7 +416,7 @@ def apply_forward(
     return parts[0], parts[1]
 
 
-def pairs_of(s: Specialiser, x: Atom, g: Atom, origin: Origin) -> list[tuple[Atom, Atom]]:
+def pairs_of(s: Inference, x: Atom, g: Atom, origin: Origin) -> list[tuple[Atom, Atom]]:
     """Return the cotangent of an argument; of each element for a container made for the call."""
     if is_none(g):
         return []
@@ -428,7 +428,7 @@ def pairs_of(s: Specialiser, x: Atom, g: Atom, origin: Origin) -> list[tuple[Ato
 
 
 def refuse_lost_derivatives(
-    s: Specialiser, rule: Rule, by_name: Mapping[str, Atom], active: Callable[[Atom], bool],
+    s: Inference, rule: Rule, by_name: Mapping[str, Atom], active: Callable[[Atom], bool],
     origin: Origin,
 ) -> None:
     """Report arguments that carry a derivative which the rule does not pass on."""
@@ -454,7 +454,7 @@ def told_of(function: Callable[..., Any]) -> tuple[str, str]:
     return found
 
 
-def parts_of(s: Specialiser, atom: Atom) -> list[Atom]:
+def parts_of(s: Inference, atom: Atom) -> list[Atom]:
     """Return an atom and, where it is a container made in the code, what it was made of."""
     rhs = s.unit.definition(atom)
     if not isinstance(rhs, Pack):
@@ -462,7 +462,7 @@ def parts_of(s: Specialiser, atom: Atom) -> list[Atom]:
     return [atom, *(part for item in rhs.items for part in parts_of(s, unstar(item)))]
 
 
-def refuse_call(s: Specialiser, rule: Rule, before: int, origin: Origin) -> Applied:
+def refuse_call(s: Inference, rule: Rule, before: int, origin: Origin) -> Applied:
     """Report a call for which the rule does nothing but raise, by what the error says."""
     made = next((s.unit.definition(statement.exception) for statement in s.out[before:]
                  if isinstance(statement, Raise)), None)
@@ -476,7 +476,7 @@ def refuse_call(s: Specialiser, rule: Rule, before: int, origin: Origin) -> Appl
     return Applied(Const(0.0), lambda *_: [])
 
 
-def text_of(s: Specialiser, message: Atom) -> str:
+def text_of(s: Inference, message: Atom) -> str:
     """Return a message as far as it is known when compiling: '' or with ``...`` for the rest."""
     if isinstance(message, Const):
         return str(message.value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from adcompiler.derive.refusals import place_of
+from adcompiler.derive.unsupported_at_run import place_of
 from adcompiler.ir import types as t
 from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import (
@@ -18,7 +18,7 @@ from adcompiler.ir.visit import bound_inside, defined, direct_uses, walk, with_b
 from adcompiler.ops.basics import CHECKS
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime.tables import described_table, is_table, no_table
-from adcompiler.specialise.writer import Writer
+from adcompiler.infer.writer import Writer
 from adcompiler.typed.callee import Callee
 
 PLAIN = frozenset({

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.foreign import foreign_class, instead_of
+from adcompiler.analyses.array_libraries import foreign_class, instead_of
 from adcompiler.errors import ArgumentsError, limitations
 from adcompiler.runtime.records import carries_derivative, is_record, record, state_of
 

@@ -17,7 +17,7 @@ import numpy as np
 from adcompiler.cache.keys import resolve, unspelled
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
-from adcompiler.ops.homes import root_module
+from adcompiler.ops.qualified_names import root_module
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.typed.values import has_options, is_of_type, type_of
 

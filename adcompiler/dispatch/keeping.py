@@ -16,7 +16,7 @@ from adcompiler.cache.keys import (
     digest, fingerprint, is_unknown, names_hold, names_manifest, resolve, rules_hold,
     rules_manifest, storable,
 )
-from adcompiler.cache.seals import (
+from adcompiler.cache.rules_fingerprint import (
     as_loaded, in_library, is_named, is_of_rules, is_sealed, names_outside, seal,
 )
 from adcompiler.cache.store import Entry, Store

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from adcompiler.cache.keys import digest, is_unknown, primary_key, resolve, storable, type_text
 from adcompiler.cache.modules import EMITTED, load_module
-from adcompiler.cache.seals import is_sealed
+from adcompiler.cache.rules_fingerprint import is_sealed
 from adcompiler.cache.store import Entry, Store, default_directory
 from adcompiler.compile.modes import MODES
 from adcompiler.dispatch import terminal as terminal

@@ -21,7 +21,7 @@ from adcompiler.errors import ADError, ArgumentsError
 from adcompiler.frontend.sources.places import Place, stand_for
 from adcompiler.ir.atoms import Origin
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.specialise.calls.libraries import is_library
+from adcompiler.infer.calls.libraries import is_library
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.derivatives import is_derivative

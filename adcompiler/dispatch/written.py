@@ -22,7 +22,7 @@ from adcompiler.errors import ArgumentsError
 from adcompiler.runtime import own
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import is_record
-from adcompiler.specialise.calls.libraries import is_library
+from adcompiler.infer.calls.libraries import is_library
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.typed.derivatives import is_derivative
 from adcompiler.typed.options import Argnums

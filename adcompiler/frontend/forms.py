@@ -14,7 +14,7 @@ import gast
 
 from adcompiler.frontend.names import FunctionNode
 from adcompiler.frontend.rewriting.cached_functions import cached
-from adcompiler.frontend.rewriting.placing import placed
+from adcompiler.frontend.rewriting.source_map import placed
 from adcompiler.frontend.rewriting.walking import walk
 
 Rewrite = Callable[[Any], "list[gast.stmt] | None"]

@@ -19,7 +19,7 @@ from adcompiler.frontend.building import Builder
 from adcompiler.frontend.comprehensions import Comprehensions
 from adcompiler.frontend.lowering import Lowering, Part
 from adcompiler.frontend.names import assigned_after, assigned_names
-from adcompiler.frontend.rewriting.placing import assigned, placed, read, rename
+from adcompiler.frontend.rewriting.source_map import assigned, placed, read, rename
 from adcompiler.ir.nodes import Atom, Call, Const
 from adcompiler.runtime import dict_of, generated
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import gast
 
 from adcompiler.frontend import rejected
-from adcompiler.frontend.attempts import Attempts
+from adcompiler.frontend.try_statements import Attempts
 from adcompiler.frontend.building import Builder
 from adcompiler.frontend.calls import Calls
 from adcompiler.frontend.comprehensions import Comprehensions
@@ -27,7 +27,7 @@ from adcompiler.frontend.regions import Regions
 from adcompiler.frontend.rewriting.generator_functions import (
     collected, is_generator, may_not_end, never_ends,
 )
-from adcompiler.frontend.rewriting.mutual import free_names, untangle
+from adcompiler.frontend.rewriting.recursive_closures import free_names, untangle
 from adcompiler.frontend.rewriting.own_targets import rename_targets
 from adcompiler.frontend.state import Names
 from adcompiler.frontend.statements import Statements

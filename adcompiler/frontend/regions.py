@@ -15,13 +15,13 @@ from typing import Any
 import gast
 
 from adcompiler.frontend import rejected
-from adcompiler.frontend.attempts import ANYTHING, Attempts, Handlers, InParts
+from adcompiler.frontend.try_statements import ANYTHING, Attempts, Handlers, InParts
 from adcompiler.frontend.flow import is_read_after, reads
 from adcompiler.frontend.building import Builder
 from adcompiler.frontend.interface import FAILS, NORMAL, RAISED, RAISES, Arm, End, Steps
 from adcompiler.frontend.lowering import Lowering, Part
 from adcompiler.frontend.names import assigned_names
-from adcompiler.frontend.rewriting.placing import assigned, placed, read
+from adcompiler.frontend.rewriting.source_map import assigned, placed, read
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Const, If, Let, Loop, Pack, Raise,
     Statement, Try, Var, With,
@@ -161,7 +161,7 @@ class Regions(Part):
     def caught(
         self, node: gast.With | gast.Try, body: Sequence[gast.stmt], handlers: Handlers
     ) -> End:
-        """Lower a body with handlers: as a whole, or in parts where the specialiser asks for it."""
+        """Lower a body with handlers: as a whole, or in parts where type inference asks for it."""
         if self.out.attempts:
             return self.attempts.caught_in_parts(node, body, handlers)
         statements, env, end = self.out.region(lambda: self.caught_whole(node, body, handlers))

@@ -14,7 +14,7 @@ import gast
 from adcompiler.frontend.names import (
     FUNCTIONS, FunctionNode, Scope, assigned_names, declared_names, own_functions,
 )
-from adcompiler.frontend.rewriting.placing import unused_name
+from adcompiler.frontend.rewriting.source_map import unused_name
 from adcompiler.frontend.rewriting.walking import walk
 
 

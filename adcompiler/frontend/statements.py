@@ -76,7 +76,7 @@ class Statements(Part):
             self.out.reject(node, rejected.OUTER_NONLOCAL, name=missing[0])
 
     def parse_ClassDef(self, node: gast.ClassDef) -> None:
-        """Lower a class to the making of it: see ``specialise/local_classes.py``."""
+        """Lower a class to the making of it: see ``infer/local_classes.py``."""
         decorators = [taken_apart(decorator) for decorator in node.decorator_list]
         if node.keywords or None in decorators or not is_same_at_each_call(node):
             self.out.reject(node, rejected.CLASS_WITH_EFFECTS, name=node.name)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.errors import not_one_of
-from adcompiler.ops.homes import findable
+from adcompiler.ops.qualified_names import findable
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.support.structs import dataclass
 

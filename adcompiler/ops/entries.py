@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from adcompiler.ops.domains import Domain
 from adcompiler.ops.facts import UNKNOWN, Facts, FactTable
-from adcompiler.ops.homes import findable
+from adcompiler.ops.qualified_names import findable
 from adcompiler.ops.loading import Loading
 from adcompiler.ops.rules import Inactive, Rule
 

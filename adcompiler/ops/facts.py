@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from adcompiler.ops.homes import findable
+from adcompiler.ops.qualified_names import findable
 from adcompiler.ops.meanings import MEANINGS
 from adcompiler.support.structs import dataclass
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ops.facts import ELEMENTWISE, Facts
-from adcompiler.ops.homes import is_emitted_home, root_module
+from adcompiler.ops.qualified_names import is_emitted_home, root_module
 from adcompiler.ops.rules import Inactive, Rule
 from adcompiler.ops.ufunc_methods import facts_of_ufunc, facts_of_ufunc_method
 from adcompiler.support.signatures import signature as signature_of

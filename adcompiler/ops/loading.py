@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from types import FrameType, ModuleType
 from typing import Any
 
-from adcompiler.ops.homes import covering, home_module, rule_packages, rule_roots
+from adcompiler.ops.qualified_names import covering, home_module, rule_packages, rule_roots
 
 OURS = "adcompiler_rules"
 

@@ -19,7 +19,7 @@ from adcompiler.optimise.factors import Factors
 from adcompiler.optimise.products import Products
 from adcompiler.optimise.quotients import Quotients
 from adcompiler.optimise.rewriter import Rewriter
-from adcompiler.optimise.spreads import Spreads
+from adcompiler.optimise.broadcasts import Spreads
 from adcompiler.optimise.uniform import Uniform
 from adcompiler.optimise.values import arithmetic, is_number, negative, plain, times
 from adcompiler.runtime.adjoints.kinks import STAND_INS, first_derivative

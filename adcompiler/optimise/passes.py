@@ -12,7 +12,7 @@ from adcompiler.optimise.branches import join_branches
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.copies import needless_copies
 from adcompiler.optimise.dead_code import dead_code
-from adcompiler.optimise.raising import without_needless_marks
+from adcompiler.optimise.may_raise import without_needless_marks
 from adcompiler.optimise.recomputing import saved_less
 from adcompiler.optimise.scatters import late_scatters
 from adcompiler.optimise.stores import direct_stores

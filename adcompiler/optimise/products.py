@@ -13,7 +13,7 @@ from typing import Any
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Rhs, Var
 from adcompiler.ops.queries import meaning
-from adcompiler.optimise.spreads import Spreads
+from adcompiler.optimise.broadcasts import Spreads
 from adcompiler.optimise.values import Values, Written, arithmetic, negative, plain, times
 
 

@@ -20,7 +20,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import count_uses, free_variables, walk, with_blocks
 from adcompiler.ops.queries import meaning
-from adcompiler.optimise.spreads import Spreads
+from adcompiler.optimise.broadcasts import Spreads
 from adcompiler.optimise.values import Values, plain, times
 from adcompiler.runtime import same_extent
 

@@ -20,7 +20,7 @@ from adcompiler.ir.nodes import (
     Statement, Var, operands, unstar,
 )
 from adcompiler.ir.visit import edges, walk
-from adcompiler.ops.homes import root_module
+from adcompiler.ops.qualified_names import root_module
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.optimise.dead_code import dead_code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adcompiler.derive.masking import masked, may_be_masked
-from adcompiler.derive.pairs import Pairs
+from adcompiler.derive.primal_and_pullback import Pairs
 from adcompiler.derive.reverse.reverser import Reversed, reverse
 from adcompiler.errors import ArgumentsError
 from adcompiler.ir import types as t
@@ -15,7 +15,7 @@ from adcompiler.products.pair import effects_outside, pair_functions
 from adcompiler.products.product import Product, pack, plain_functions
 from adcompiler.products.specialised import Typed, all_params
 from adcompiler.runtime import seed
-from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.infer.inference import Inference
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 
@@ -24,7 +24,7 @@ def gradient(
     unit: Unit, typed: Typed, with_value: bool, has_aux: bool, single: bool
 ) -> Product:
     """Return the joint function: the gradient (after the value), in one piece of straight code."""
-    s = Specialiser(unit)
+    s = Inference(unit)
     origin = typed.origin
     body = list(typed.statements)
     output, aux = typed.value, None

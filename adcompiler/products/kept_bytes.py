@@ -23,7 +23,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.operators import SIGNS
 from adcompiler.ir.regions import LEAVES
 from adcompiler.ir.visit import loops_in, walk
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.products.sums import Factor, Sum
 from adcompiler.runtime import own, same_extent, same_shape

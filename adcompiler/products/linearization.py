@@ -17,7 +17,7 @@ from adcompiler.analyses.storage import is_mutable, written_operand
 from adcompiler.derive.forward.forwarder import push
 from adcompiler.derive.forward.tangents import Tangents
 from adcompiler.derive.masking import masked
-from adcompiler.derive.pairs import Pushes, as_added
+from adcompiler.derive.primal_and_pullback import Pushes, as_added
 from adcompiler.ir import types as t
 from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import (
@@ -34,8 +34,8 @@ from adcompiler.products.pair import effects_of
 from adcompiler.products.product import Product, plain_functions
 from adcompiler.products.pushforward import dual_parameter, finished_dot, tidied
 from adcompiler.products.specialised import Typed, all_params
-from adcompiler.specialise.calls.callees import unique_name
-from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.infer.calls.callees import unique_name
+from adcompiler.infer.inference import Inference
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 
@@ -49,7 +49,7 @@ def linearization(unit: Unit, typed: Typed) -> Product:
 
     Raises NotSplittable where tangents are computed inside of ``with`` or ``try``.
     """
-    s = Specialiser(unit)
+    s = Inference(unit)
     name, origin = typed.function.name, typed.origin
     for callee in unit.calls.callees.values():
         if callee.name == name:
@@ -87,7 +87,7 @@ def called_functions(unit: Unit, pushes: Pushes) -> list[Function]:
         assert callee is not None
         if callee.body.diverges:
             raise NotSplittable
-        s = Specialiser(unit)
+        s = Inference(unit)
         duals = {
             p.var: dual_parameter(unit, p.var)
             for p, active in zip(callee.params, one.active, strict=True) if active

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.derive.masking import masked
-from adcompiler.derive.pairs import Pairs, as_added
+from adcompiler.derive.primal_and_pullback import Pairs, as_added
 from adcompiler.derive.reverse.cotangents import Cotangents, cotangent_type
 from adcompiler.derive.reverse.reverser import reverse
 from adcompiler.ir import types as t
@@ -20,8 +20,8 @@ from adcompiler.products.finish import finished_bars, of_many_seeds, own_arrays,
 from adcompiler.products.ownership import given_back, owned_residuals
 from adcompiler.products.product import Product, plain_functions
 from adcompiler.products.specialised import Typed, all_params
-from adcompiler.specialise.calls.callees import unique_name
-from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.infer.calls.callees import unique_name
+from adcompiler.infer.inference import Inference
 from adcompiler.typed.unit import Unit
 
 
@@ -43,7 +43,7 @@ def split(unit: Unit, typed: Typed, single: bool, batched: bool = False) -> Prod
         name, all_params(unit, typed), Block(statements, (typed.value,)), typed.origin
     )
     augmented, pullback, residuals = pair_halves(
-        Specialiser(unit), primal, typed.params, typed.inputs, f"{name}_augmented",
+        Inference(unit), primal, typed.params, typed.inputs, f"{name}_augmented",
         f"{name}_pullback", pairs, own=True, entry=typed.entry, batched=batched,
     )
     if not single:
@@ -84,7 +84,7 @@ def effects_outside(unit: Unit, typed: Typed) -> str:
 
 
 def pair_halves(
-    s: Specialiser, primal: Function, params: list[Var], inputs: list[Var], augmented_name: str,
+    s: Inference, primal: Function, params: list[Var], inputs: list[Var], augmented_name: str,
     pullback_name: str, pairs: Pairs, own: bool, entry: Sequence[Statement] = (),
     apart: bool = False, batched: bool = False,
 ) -> tuple[Function, Function, list[str]]:
@@ -156,7 +156,7 @@ def packed_result(pullback: Function, unit: Unit) -> Function:
     return replace(pullback, body=Block((*body.statements, let), (lone,)))
 
 
-def inner_bar(s: Specialiser, var: Var, bar: Atom | None, at: Origin) -> Atom:
+def inner_bar(s: Inference, var: Var, bar: Atom | None, at: Origin) -> Atom:
     """Write the cotangent of a parameter that only emitted code gets; zero if it is not reached."""
     type_ = s.unit.type(var)
     if bar is None:
@@ -194,7 +194,7 @@ def pair_functions(unit: Unit, pairs: Pairs) -> list[Function]:
         params = [p.var for p in callee.params]
         inputs = [var for var, active in zip(params, pair.active, strict=True) if active]
         augmented, pullback, _ = pair_halves(
-            Specialiser(unit), callee, params, inputs, pair.augmented.name, pair.pullback.name,
+            Inference(unit), callee, params, inputs, pair.augmented.name, pair.pullback.name,
             pairs, own=False, apart=pair.apart,
         )
         functions += [augmented, pullback]

@@ -13,7 +13,7 @@ from adcompiler.derive.forward.forwarder import Pushed, first_order, push
 from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
 from adcompiler.derive.forward.transposing import forward_only
 from adcompiler.derive.masking import masked
-from adcompiler.derive.pairs import Pushes, as_added
+from adcompiler.derive.primal_and_pullback import Pushes, as_added
 from adcompiler.derive.taylor.rules import SeriesRules
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -33,9 +33,9 @@ from adcompiler.products.pair import effects_of
 from adcompiler.products.product import Product, plain_functions
 from adcompiler.products.specialised import Typed, all_params
 from adcompiler.runtime import as_gradient
-from adcompiler.specialise.calls.binding import at_origin
-from adcompiler.specialise.calls.callees import unique_name
-from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.infer.calls.binding import at_origin
+from adcompiler.infer.calls.callees import unique_name
+from adcompiler.infer.inference import Inference
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 
@@ -50,7 +50,7 @@ def pushforward(
     ``along_constants``. With ``series`` the axis counts the orders, from 1 on, of the coefficients
     of Taylor series.
     """
-    s = Specialiser(unit)
+    s = Inference(unit)
     name, origin = typed.function.name, typed.origin
     for callee in unit.calls.callees.values():
         if callee.name == name:
@@ -243,7 +243,7 @@ def push_functions(unit: Unit, pushes: Pushes, series: bool = False) -> list[Fun
     for one in as_added(pushes):
         callee = one.callee.function
         assert callee is not None
-        s = Specialiser(unit)
+        s = Inference(unit)
         params: Sequence[Param] = callee.params
         duals = {
             p.var: dual_parameter(unit, p.var)

@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from adcompiler.analyses.liveness import live_variables
-from adcompiler.analyses.once import reused_variables
+from adcompiler.analyses.single_use import reused_variables
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.errors import Finding
 from adcompiler.frontend.scope import Scope
@@ -16,16 +16,16 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, Do, Function, Origin, Param, Statement, Var,
 )
 from adcompiler.runtime import apart, own as own_copy, paired
-from adcompiler.specialise.escapes import refuse_results
-from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.specialise.global_state import checked_stores, with_reads_in_order
-from adcompiler.specialise.memos import note_memos
-from adcompiler.specialise.objects import open_parts
-from adcompiler.specialise.parts import Separated, Steps, refuse_new_attributes, separate
-from adcompiler.specialise.storage.checked_repeats import with_repeats_checked
-from adcompiler.specialise.storage.heap import Heap
-from adcompiler.specialise.storage.in_place import rebound
-from adcompiler.specialise.storage.layouts import find_layouts_read, with_layouts_kept
+from adcompiler.infer.escapes import refuse_results
+from adcompiler.infer.inference import Inference
+from adcompiler.infer.global_state import checked_stores, with_reads_in_order
+from adcompiler.infer.memos import note_memos
+from adcompiler.infer.objects import open_parts
+from adcompiler.infer.differentiated_paths import Separated, Steps, refuse_new_attributes, separate
+from adcompiler.infer.storage.alias_guards import with_repeats_checked
+from adcompiler.infer.storage.heap import Heap
+from adcompiler.infer.storage.in_place import rebound
+from adcompiler.infer.storage.memory_order import find_layouts_read, with_layouts_kept
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Place
 from adcompiler.typed.tables import Path
@@ -106,7 +106,7 @@ def specialise(
     a part of each. ``same`` pairs parameters with earlier ones that are the same object; ``copied``
     are those to be copied at the start, as are the objects ``outside``.
     """
-    s = Specialiser(unit)
+    s = Inference(unit)
     heap = s.heap = Heap(s)
     heap.live, heap.outside.to_copy = live_variables(function), frozenset(outside)
     params: list[Var] = []
@@ -193,7 +193,7 @@ def checked_callees(unit: Unit) -> None:
 
 
 def copied_params(
-    s: Specialiser, function: Function, params: list[Var], env: dict[Var, Atom],
+    s: Inference, function: Function, params: list[Var], env: dict[Var, Atom],
     positions: Sequence[int],
 ) -> dict[Var, tuple[Var, Var]]:
     """Copy containers that are written into; return the copies, and what they are copies of."""
@@ -218,7 +218,7 @@ def copied_params(
 
 
 def kept_apart(
-    s: Specialiser, heap: Heap, params: list[Var], given: list[Var], changed: set[Var],
+    s: Inference, heap: Heap, params: list[Var], given: list[Var], changed: set[Var],
     origin: Origin,
 ) -> Iterator[Statement]:
     """Yield the check that what is written into shares no storage with anything else.
@@ -241,7 +241,7 @@ def kept_apart(
 
 
 def lost_effects(
-    s: Specialiser, heap: Heap, given: list[Var], copies: Mapping[Var, Var], origin: Origin
+    s: Inference, heap: Heap, given: list[Var], copies: Mapping[Var, Var], origin: Origin
 ) -> list[tuple[Var, Finding]]:
     """Return what may be written into while that is left open, and why.
 
@@ -269,7 +269,7 @@ def lost_effects(
 
 
 def find_inputs(
-    s: Specialiser, function: Function, params: list[Var], env: dict[Var, Atom],
+    s: Inference, function: Function, params: list[Var], env: dict[Var, Atom],
     wanted: list[tuple[int, Steps]],
 ) -> tuple[list[Var], Separated, list[Var]]:
     """Write how the parameters start; return the variables to differentiate with respect to.

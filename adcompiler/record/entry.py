@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 def explained(s: Specialisations, values: tuple[object, ...], why: str) -> Explanation:
     """Return the explanation of a recorded derivative."""
-    from adcompiler.record.telling import explained
+    from adcompiler.record.reporting import explained
 
     return explained(s, values, why)
 
 
 def tape_text(s: Specialisations, values: tuple[object, ...]) -> str:
     """Return the operations of a run, one in each line."""
-    from adcompiler.record.telling import tape_text
+    from adcompiler.record.reporting import tape_text
 
     return tape_text(s, values)
 
 
 def rewritten_text(s: Specialisations) -> str:
     """Return the function as it runs when it is recorded."""
-    from adcompiler.record.telling import rewritten_text
+    from adcompiler.record.reporting import rewritten_text
 
     return rewritten_text(s.target.function)
 

@@ -19,7 +19,7 @@ import numpy as np
 from adcompiler.record.functions import HOOKS, is_followed, rewritten
 from adcompiler.record.parts import parts_of
 from adcompiler.record.tape import IDLE, RECORDING, Operator, refused
-from adcompiler.record.unseen import Watch
+from adcompiler.record.untracked_values import Watch
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.runtime.records import CLASS_KIND, OF_PYTHON, is_of_python
 from adcompiler.runtime.regions import Undifferentiated

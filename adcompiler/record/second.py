@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.errors import ADError
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.record.entries import (
     Elementwise, Gather, Gathered, Linear, Made, Product, Write, conjugate, mapped, pairs,
 )

@@ -16,7 +16,7 @@ import numpy as np
 
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.errors import ADError
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.ops.made_texts import keep_lines
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entries import leaves, mapped, pairs, plain, tangent_of

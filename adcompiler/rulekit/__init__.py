@@ -4,7 +4,7 @@ from adcompiler.ops.domains import Call, Domain, call, complexes
 from adcompiler.ops.facts import (
     CONTENTS, HOLDS, LAYOUT, MAY, SAME, UNTYPED, VIEW, Option, Recurrence, Shares, Undecided,
 )
-from adcompiler.ops.homes import found_in
+from adcompiler.ops.qualified_names import found_in
 from adcompiler.ops.meanings import MEANINGS
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ops.domains import Call, Domain, Interval
-from adcompiler.ops.homes import qualified_name, ufunc_module
+from adcompiler.ops.qualified_names import qualified_name, ufunc_module
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.probing import domain1, domain2
 

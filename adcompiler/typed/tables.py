@@ -12,7 +12,7 @@ from typing import Any
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Closure, Const, Origin, Var
-from adcompiler.ops.homes import KERNELS
+from adcompiler.ops.qualified_names import KERNELS
 from adcompiler.ops.rules import Rule
 from adcompiler.support.budget import Budget
 from adcompiler.support.structs import dataclass
@@ -283,7 +283,7 @@ class Writes:
     that are wanted for what they raise. ``caught`` are the variables defined where a handler
     catches whatever there is. ``detached`` are the variables defined inside ``with no_grad()``,
     ``detached_writes`` the values of outer storage that is written into there.
-    ``memos`` are what values are computed from that memos keep (``specialise/memos.py``), and where
+    ``memos`` are what values are computed from that memos keep (``infer/memos.py``), and where
     they are stored; ``made_inside`` are parameters of functions compiled on their own for what
     their caller made. ``kept_results`` are what functions under a cache return.
     """

@@ -13,7 +13,7 @@ from adcompiler.errors import cell_of
 from adcompiler.frontend.sources.places import is_users
 from adcompiler.ir.nodes import Const, Function, Origin, Statement, Unsupported, Var
 from adcompiler.ir.visit import bound_inside, defined, direct_uses, walk
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.ops.rules import Rule
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit

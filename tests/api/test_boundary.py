@@ -332,16 +332,16 @@ def test_a_failure_of_the_compiler_is_one_error_with_a_line(
 
 
 def test_the_line_is_that_which_was_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    from adcompiler.specialise.evaluator import Specialiser
+    from adcompiler.infer.inference import Inference
 
-    real = Specialiser.call
+    real = Inference.call
 
     def broken(self: Any, func: Any, args: Any, kwargs: Any, origin: Any, *rest: Any) -> Any:
         if origin.text.strip() == "return y * y":
             raise AssertionError
         return real(self, func, args, kwargs, origin, *rest)
 
-    monkeypatch.setattr(Specialiser, "call", broken)
+    monkeypatch.setattr(Inference, "call", broken)
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", "off")
     with pytest.raises(InternalError, match="return y \\* y") as caught:
         grad(failing)(3.0)

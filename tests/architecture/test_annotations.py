@@ -13,7 +13,7 @@ AT_MOST: dict[str, int] = {
     "cli": 21, "compile": 23, "derive": 27, "dispatch": 116, "errors": 2, "frontend": 12,
     "interop": 72, "ir": 18, "ops": 51, "optimise": 29, "parallel": 26, "plot": 7,
     "prelude": 41, "products": 5, "record": 245, "rulekit": 85, "smooth": 5, "sparsity": 162,
-    "specialise": 89, "support": 16, "testing": 14, "typed": 28, "viewer": 23,
+    "infer": 89, "support": 16, "testing": 14, "typed": 28, "viewer": 23,
 }
 """How many annotated parameters of a package are ``Any``, hold it, or are ``object``."""
 

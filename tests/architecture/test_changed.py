@@ -9,7 +9,7 @@ def test_tests_of_a_package_and_those_that_import_a_module() -> None:
     found = changed.chosen(["adcompiler/sparsity/coloring.py"])
     assert {"tests/architecture", "tests/golden", "tests/sparsity"} <= set(found)
     assert not any(one.startswith("tests/native") for one in found)
-    assert changed.folders_of("adcompiler/backends/native/lower/islands.py") == ("tests/native",)
+    assert changed.folders_of("adcompiler/backends/native/lower/host_calls.py") == ("tests/native",)
     assert changed.folders_of("adcompiler/backends/python/lower.py") == ("tests/backends",)
 
 

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
     "errors", "support", "plot", "runtime", "smooth", "ir", "ops", "prelude",
-    "rulekit", "typed", "frontend", "analyses", "optimise", "specialise", "derive", "batching",
+    "rulekit", "typed", "frontend", "analyses", "optimise", "infer", "derive", "batching",
     "products", "backends", "cache", "sparsity", "tracers", "compile", "dispatch", "record",
     "viewer", "api", "interop", "parallel", "testing", "cli",
 )  # fmt: skip

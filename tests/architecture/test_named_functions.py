@@ -21,13 +21,13 @@ REASONS = {
     "record/slopes.py": (40, "slopes written by hand, as compiled ones take longer to call"),
     "record/library/special.py": (3, "hooks for calls that are made very often"),
     "sparsity/interpreter/generic.py": (2, "what is true of generic numbers may be asked of them"),
-    "specialise/calls/random_draws.py": (1, "the class of what makes generators of random numbers"),
-    "specialise/calls/vectorize.py": (6, "calls that are given functions are written as loops"),
-    "specialise/folds/concatenators.py": (1, "vectors that are crossed differ in type"),
-    "specialise/folds/extremes.py": (4, "items that are found are chosen, so that they may be any"),
-    "specialise/folds/inspection.py": (11, "questions about types are answered when compiling"),
-    "specialise/folds/splitting.py": (6, "what is a view of an array is written as one"),
-    "specialise/folds/option.py": (2, "calls that some options make calls of others"),
+    "infer/calls/random_draws.py": (1, "the class of what makes generators of random numbers"),
+    "infer/calls/vectorize.py": (6, "calls that are given functions are written as loops"),
+    "infer/folds/concatenators.py": (1, "vectors that are crossed differ in type"),
+    "infer/folds/extremes.py": (4, "items that are found are chosen, so that they may be any"),
+    "infer/folds/inspection.py": (11, "questions about types are answered when compiling"),
+    "infer/folds/splitting.py": (6, "what is a view of an array is written as one"),
+    "infer/folds/option.py": (2, "calls that some options make calls of others"),
 }
 """The modules that name functions of libraries, how many, and why no fact can say it.
 
@@ -36,7 +36,7 @@ They register how a call is evaluated, as rules are registered: each is code for
 
 PYTHONS = {
     "analyses": 3, "backends/native": 20, "backends/python": 3, "derive": 5, "ir": 1,
-    "optimise": 5, "prelude": 3, "products": 4, "record": 20, "sparsity": 10, "specialise": 65,
+    "optimise": 5, "prelude": 3, "products": 4, "record": 20, "sparsity": 10, "infer": 65,
 }
 """How many of Python's own operators and builtin functions each stage decides about.
 

@@ -16,7 +16,7 @@ from adcompiler import ADError, grad, hessian
 from adcompiler.dispatch import keeping
 from adcompiler.errors import TooLargeError, TooLongError
 from adcompiler.ir.nodes import Origin
-from adcompiler.specialise.calls.libraries import call_of_package, is_of_package
+from adcompiler.infer.calls.libraries import call_of_package, is_of_package
 from adcompiler.support.budget import (
     COLLECTED_EVERY, Budget, Clock, deeply, few_collections, recursion, together,
 )

@@ -12,8 +12,8 @@ import pytest
 
 from adcompiler import value_and_grad
 from adcompiler.frontend.regions import Regions
-from adcompiler.specialise.storage.guesses import Iteration
-from adcompiler.specialise.storage.settling import Settling
+from adcompiler.infer.storage.loop_summaries import Iteration
+from adcompiler.infer.storage.loop_fixpoint import Settling
 from tests.lanes import one_in
 
 

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from adcompiler.ops.homes import display_name, public_place
+from adcompiler.ops.qualified_names import display_name, public_place
 from adcompiler.rulekit import REGISTRY, Rule
 from adcompiler.rulekit.samples import rule_name
 from tests.docs.test_code_blocks import ROOT

@@ -18,7 +18,7 @@ import pytest
 import scipy.special
 
 from adcompiler import compiled, grad
-from adcompiler.backends.native.ops.makers import FUNCTIONS
+from adcompiler.backends.native.ops.array_constructors import FUNCTIONS
 from adcompiler.backends.native.ops.scalars import TABLE
 from adcompiler.errors import UnsupportedError
 

@@ -6,7 +6,7 @@ import operator
 
 import pytest
 
-from adcompiler.derive.reverse.pending_regions import (
+from adcompiler.derive.reverse.open_regions import (
     PendingArms, finish, region_variables, top_level,
 )
 from adcompiler.ir.nodes import (

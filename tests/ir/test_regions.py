@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adcompiler.analyses.once import reads_of
+from adcompiler.analyses.single_use import reads_of
 from adcompiler.ir.dataflow import Flow, fixpoint
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Handler, If, Let, Loop, Origin, Region, Try, Var, With,

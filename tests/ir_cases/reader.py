@@ -20,7 +20,7 @@ from adcompiler.ir.nodes import (
     Pack, Param, Raise, Slice, Statement, Step, Update, Var,
 )
 from adcompiler.ir.printer import Printer
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import type_of
 

@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 
 from adcompiler.analyses.activity import active_variables, varied_variables
-from adcompiler.analyses.invariance import cancelled_shifts
+from adcompiler.analyses.shift_invariance import cancelled_shifts
 from adcompiler.analyses.liveness import live_variables
-from adcompiler.analyses.once import reused_variables
+from adcompiler.analyses.single_use import reused_variables
 from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import Sharing
 from adcompiler.analyses.versions import Versions, exposed_values

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("derive", "specialise", "analyses", "optimise", "sparsity")
+FOLDERS = ("derive", "infer", "analyses", "optimise", "sparsity")
 FOLDER = os.environ.get("ADCOMPILER_REACHED", "")
 
 

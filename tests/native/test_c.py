@@ -22,7 +22,7 @@ from adcompiler.errors import Declined
 from adcompiler.typed.options import Options
 from adcompiler.typed.values import type_of
 from tests.lanes import one_in
-from tests.native import array_programs, test_attempts, test_kept_ranges
+from tests.native import array_programs, test_try_regions, test_kept_ranges
 from tests.native.programs import PROGRAMS
 from tests.native.test_dump import MODEL, imported
 
@@ -149,10 +149,10 @@ def test_literals(value: Any, text: str) -> None:
 
 @needs_compiler
 @pytest.mark.parametrize(("program", "args"), [
-    (test_attempts.breaks_inner_loops, (np.linspace(0.5, 2.0, 6), 5.0)),
-    (test_attempts.logs, (2.5, 5)), (test_attempts.overflows, (1.5, 4)),
-    (test_attempts.nested, (np.array([1.1, 2.0, 0.5]), 3)),
-    (test_attempts.writes_before, (np.linspace(0.5, 2.0, 6), 5)),
+    (test_try_regions.breaks_inner_loops, (np.linspace(0.5, 2.0, 6), 5.0)),
+    (test_try_regions.logs, (2.5, 5)), (test_try_regions.overflows, (1.5, 4)),
+    (test_try_regions.nested, (np.array([1.1, 2.0, 0.5]), 3)),
+    (test_try_regions.writes_before, (np.linspace(0.5, 2.0, 6), 5)),
     (test_kept_ranges.butterflies, (np.linspace(0.1, 1.0, 8),)),
     (test_kept_ranges.shrinking, (np.linspace(0.1, 1.0, 8),)),
 ], ids=lambda one: getattr(one, "__name__", ""))

@@ -15,7 +15,7 @@ from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Bind, Body, Element, Ends, Expr, Extent, Flat, For, Leave, LoopFunction,
     Make, Name, Number, Output, Parameter, Part, Row, Store, View, When, rows_of,
 )
-from adcompiler.backends.native.passes.pieces import with_pieces_in_place
+from adcompiler.backends.native.passes.concatenation_in_place import with_pieces_in_place
 from adcompiler.backends.native.emit.printer import printed
 from adcompiler.backends.native.writer import Writer
 from tests.lanes import one_in

@@ -9,7 +9,7 @@ import pytest
 
 from adcompiler import UnsupportedError, grad
 from tests.native.test_backends_agree import outcome, same
-from tests.native.test_fusing import loops_of
+from tests.native.test_lazy_arrays import loops_of
 
 pytestmark = pytest.mark.usefixtures("plain_loops")
 

@@ -17,7 +17,7 @@ from adcompiler.backends.native.ops.scalars import C_FUNCTIONS, TWO
 from adcompiler.runtime.machine.loops import Loops, Source
 from adcompiler.runtime.native import bits_of, of_bits
 from tests.native.test_backends_agree import outcome, same
-from tests.native.test_fusing import loops_of
+from tests.native.test_lazy_arrays import loops_of
 
 RNG = np.random.default_rng(3)
 SPREAD = np.concatenate([scale * RNG.normal(size=300) for scale in (1e-300, 1e-8, 0.1, 1.0, 20.0)])

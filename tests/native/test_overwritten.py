@@ -16,7 +16,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.passes.overwritten import without_overwritten
 from adcompiler.backends.native.writer import Writer
 from tests.native.test_backends_agree import outcome, same
-from tests.native.test_fusing import loops_of
+from tests.native.test_lazy_arrays import loops_of
 
 pytestmark = pytest.mark.usefixtures("plain_loops")
 

@@ -11,7 +11,7 @@ import pytest
 from adcompiler import grad
 from benchmarks.programs.loops import cholesky
 from tests.native.test_backends_agree import outcome, same
-from tests.native.test_fusing import loops_of
+from tests.native.test_lazy_arrays import loops_of
 
 pytestmark = pytest.mark.usefixtures("plain_loops")
 

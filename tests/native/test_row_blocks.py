@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adcompiler.backends.native.passes.innermost import with_tight_loops
+from adcompiler.backends.native.passes.inner_loops import with_tight_loops
 from adcompiler.backends.native.passes.loop_fusion import with_merged_loops
 from adcompiler.backends.native.loops import (
     FLOAT, Apply, Assign, Binary, Body, Element, Ends, Expr, Extent, Flat, For, Leave, LoopFunction,

@@ -20,7 +20,7 @@ from adcompiler import (
 )
 from adcompiler.errors import NoHashError
 from adcompiler.ops.facts import ITEMS, Facts, Shares, stated
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.rulekit import REGISTRY, Call, facts
 from tests.rules.shares import OURS
 from tests.together import each

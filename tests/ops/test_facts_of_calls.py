@@ -15,7 +15,7 @@ from adcompiler import ADError, grad
 from adcompiler.ops.facts import (
     FIRST_WINS, IN_C, KEPT, LARGEST, NEVER_NEGATIVE, UNTYPED, Undecided, stated,
 )
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.rulekit import REGISTRY, facts
 from adcompiler.typed.values import type_of
 from tests.ops.test_facts import calls_of

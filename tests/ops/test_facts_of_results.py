@@ -15,7 +15,7 @@ import pytest
 
 from adcompiler import runtime, value_and_grad
 from adcompiler.ops.facts import ARGUMENTS, stated
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.rulekit import REGISTRY
 from adcompiler_rules import kernels
 from tests.ops.test_facts import FUNCTIONS, calls_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adcompiler import scalar_rule, source, taylor
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.rulekit import REGISTRY, Recurrence, facts
 from adcompiler_rules.kernels.series import exp_series
 from tests.ops.test_facts_of_results import said

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from adcompiler.ops import loading
-from adcompiler.ops.homes import covering, home_module, is_emitted_home, rule_packages
+from adcompiler.ops.qualified_names import covering, home_module, is_emitted_home, rule_packages
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.samples import rule_name
 

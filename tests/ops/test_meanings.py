@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from adcompiler import grad
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.ops.meanings import MEANINGS, OF_NUMBERS
 from adcompiler.rulekit import REGISTRY, facts, rrule
 from tests.together import each

@@ -33,7 +33,7 @@ from tests.lanes import some_of_each
 from tests.rules.kinds import kinds
 from tests.rules.updates import DESTRUCTIVE
 from adcompiler.dispatch import as_real
-from adcompiler.ops.homes import public_place
+from adcompiler.ops.qualified_names import public_place
 from adcompiler.rulekit import REGISTRY, Call
 from adcompiler.rulekit.comparison import (
     is_inexact, kind_difference, numbers, short, value_difference,

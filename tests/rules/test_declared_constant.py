@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import scipy
 
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.rulekit import REGISTRY
 from tests.together import each
 

@@ -10,7 +10,7 @@ import scipy.special as sc
 from tests.lanes import some_of_each
 from tests.rules.kinds import kinds
 from tests.rules.updates import DESTRUCTIVE
-from adcompiler.ops.homes import ENTRY_POINT_GROUP
+from adcompiler.ops.qualified_names import ENTRY_POINT_GROUP
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.testing import check_rule, rule_name, sample_calls
 

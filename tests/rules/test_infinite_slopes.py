@@ -13,7 +13,7 @@ import pytest
 from adcompiler import jvp, vjp
 from adcompiler.derive.slopes import is_steep
 from adcompiler.ir.nodes import Const, Var
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 

@@ -15,7 +15,7 @@ import numpy as np
 from adcompiler.analyses.activity import varied_variables
 from adcompiler.api.sparse import MODES
 from adcompiler.compile.pipeline import Request, refuse, typed_function
-from adcompiler.derive.disguises import refuse_memos
+from adcompiler.derive.lossy_conversions import refuse_memos
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.arguments import parts_of
 from adcompiler.dispatch.guards import Guard, guard

@@ -17,7 +17,7 @@ import numpy as np
 
 from adcompiler.api.fallback import users_level
 from adcompiler.cache.keys import is_unknown, primary_key, resolve, storable, type_text
-from adcompiler.cache.seals import libraries, present_seal
+from adcompiler.cache.rules_fingerprint import libraries, present_seal
 from adcompiler.cache.store import Entry, Store, default_directory
 from adcompiler.dispatch import Specialisations
 from adcompiler.dispatch.guards import Guard, guard
@@ -26,7 +26,7 @@ from adcompiler.dispatch.written import Written
 from adcompiler.errors import ADError, FullPatternWarning
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
-from adcompiler.ops.homes import root_module
+from adcompiler.ops.qualified_names import root_module
 from adcompiler.plot import Pattern
 from adcompiler.sparsity.coloring.flattening import is_column, real_dtype
 from adcompiler.sparsity.coloring.kept import has_room, numbers_of, text_of

@@ -10,7 +10,7 @@ from adcompiler.backends.native.loops import (
     FLOAT, INT, KINDS, SHORT, SINGLE, Apply, Binary, Body, ComplexForm, Expr, Form, HeldForms,
     KeyedForm, ListForm, LoopFunction, Number, Output, View,
 )
-from adcompiler.backends.native.lower.islands import Island, text_of
+from adcompiler.backends.native.lower.host_calls import Island, text_of
 from adcompiler.backends.native.lower.lowering import Lowering
 from adcompiler.backends.native.lower.outside import Outside, given_outside
 from adcompiler.backends.native.lower.parameters import is_exact, limits, parameters_of
@@ -19,7 +19,7 @@ from adcompiler.backends.native.ops.held import apart
 from adcompiler.backends.native.ops.lists import as_rows, item_form
 from adcompiler.backends.native.ops.singles import dtype_of
 from adcompiler.backends.native.passes.parallel import spread
-from adcompiler.backends.native.passes.rooms import with_room, with_rooms_ahead
+from adcompiler.backends.native.passes.buffer_capacity import with_room, with_rooms_ahead
 from adcompiler.backends.native.passes.table import WHOLE, improved
 from adcompiler.backends.native.values import (
     Again, Buffer, Complex, Declined, Kept, Keyed, Known, Num, Rows, Several, Slot,

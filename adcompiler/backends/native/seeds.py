@@ -14,14 +14,14 @@ from adcompiler.backends.native.lower.lowering import Lowering
 from adcompiler.backends.native.lower.outside import Outside, given_outside
 from adcompiler.backends.native.lower.parameters import limits, parameters_of
 from adcompiler.backends.native.ops.singles import refuse_short_floats
-from adcompiler.backends.native.passes.rooms import with_room
+from adcompiler.backends.native.passes.buffer_capacity import with_room
 from adcompiler.backends.native.passes.seed_axis import SeedAxis
-from adcompiler.backends.native.passes.shared import in_front
+from adcompiler.backends.native.passes.loop_invariants import in_front
 from adcompiler.backends.native.passes.table import SEED_BY_SEED, improved
 from adcompiler.backends.native.product import (
     HEAD, called, called_first, check_names, has_list, leaves, returned,
 )
-from adcompiler.backends.native.together import SeedsTogether, useful
+from adcompiler.backends.native.inner_seed_loops import SeedsTogether, useful
 from adcompiler.backends.native.values import Buffer, Declined, Num
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function, Param

@@ -17,7 +17,7 @@ from adcompiler.backends.python.free_names import free_name
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir.nodes import Block, Const, Global, Let, Undefined, Update
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
-from adcompiler.ops.homes import found_in, is_emitted_home, public_place, qualified_name
+from adcompiler.ops.qualified_names import found_in, is_emitted_home, public_place, qualified_name
 from adcompiler.ops.queries import numeric_method
 from adcompiler.runtime.reading import unless_it_raises
 from adcompiler.typed.tables import Path

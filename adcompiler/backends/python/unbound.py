@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from adcompiler.derive.pairs import CalleePart
+from adcompiler.derive.primal_and_pullback import CalleePart
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Do, Let, Pack, Var, operands, unstar
 from adcompiler.ir.regions import COLLECTED, LAST, SKIPS
 from adcompiler.ir.visit import edges, walk

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from adcompiler.compile.nested.halves import Half, Tangents, half
+from adcompiler.compile.nested.primal_and_pullback import Half, Tangents, half
 from adcompiler.compile.nested.trees import function_of_text
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin
-from adcompiler.specialise.interface import Operations
+from adcompiler.infer.interface import Operations
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.derivatives import Wanted, maker_of
 from adcompiler.typed.operators import OPERATORS

@@ -18,11 +18,11 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Closure, Const, Function, Let, Origin, Param, Var,
 )
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.specialise.calls.binding import bind
-from adcompiler.specialise.calls.derivatives import primal_of
-from adcompiler.specialise.calls.opening import defaults_of, defaults_of_closure
-from adcompiler.specialise.parts import Steps
-from adcompiler.specialise.interface import Operations
+from adcompiler.infer.calls.binding import bind
+from adcompiler.infer.calls.derivatives import primal_of
+from adcompiler.infer.calls.opening import defaults_of, defaults_of_closure
+from adcompiler.infer.differentiated_paths import Steps
+from adcompiler.infer.interface import Operations
 from adcompiler.support.signatures import signature as signature_of
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.derivatives import Wanted

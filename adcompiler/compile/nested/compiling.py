@@ -10,7 +10,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from adcompiler.analyses.liveness import live_variables
-from adcompiler.analyses.once import reused_variables
+from adcompiler.analyses.single_use import reused_variables
 from adcompiler.backends.python.module import emit_with_origins
 from adcompiler.cache.modules import EMITTED, load_module
 from adcompiler.compile.modes import INSIDE
@@ -27,15 +27,15 @@ from adcompiler.products.product import Product, optimised
 from adcompiler.products.specialised import (
     Typed, Written, changed_everywhere, checked_callees, find_inputs, kept_apart,
 )
-from adcompiler.specialise.calls.binding import environment
-from adcompiler.specialise.calls.callees import made_anew
-from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.specialise.objects import open_parts
-from adcompiler.specialise.parts import Steps, refuse_new_attributes
-from adcompiler.specialise.storage.checked_repeats import with_repeats_checked
-from adcompiler.specialise.storage.heap import Heap
-from adcompiler.specialise.storage.in_place import rebound
-from adcompiler.specialise.storage.layouts import find_layouts_read, with_layouts_kept
+from adcompiler.infer.calls.binding import environment
+from adcompiler.infer.calls.callees import made_anew
+from adcompiler.infer.inference import Inference
+from adcompiler.infer.objects import open_parts
+from adcompiler.infer.differentiated_paths import Steps, refuse_new_attributes
+from adcompiler.infer.storage.alias_guards import with_repeats_checked
+from adcompiler.infer.storage.heap import Heap
+from adcompiler.infer.storage.in_place import rebound
+from adcompiler.infer.storage.memory_order import find_layouts_read, with_layouts_kept
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.derivatives import Wanted
@@ -120,7 +120,7 @@ def typed_function(
 ) -> Typed:
     """Specialise the function to be differentiated, with all that it is given as parameters."""
     function = called.function
-    s = Specialiser(unit)
+    s = Inference(unit)
     heap = s.heap = Heap(s)
     heap.live = live_variables(function)
     unit.iterators.reused |= reused_variables(function)

@@ -8,13 +8,13 @@ import numpy as np
 
 from adcompiler.compile.nested.asked import Asked, first_accepted
 from adcompiler.compile.nested.called import resolved
-from adcompiler.compile.nested.halves import derived_of, opened
+from adcompiler.compile.nested.primal_and_pullback import derived_of, opened
 from adcompiler.compile.nested.trees import NUMBERS, NoStructure
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Var
-from adcompiler.specialise.parts import keys_of
-from adcompiler.specialise.writer import Writer
+from adcompiler.infer.differentiated_paths import keys_of
+from adcompiler.infer.writer import Writer
 from adcompiler.typed.axes import axes_of_call, axes_of_parts, axis_within
 from adcompiler.typed.derivatives import Wanted
 

@@ -12,16 +12,16 @@ from dataclasses import replace
 
 from adcompiler.compile.nested import entries
 from adcompiler.compile.nested.asked import Asked, first_accepted
-from adcompiler.compile.nested.halves import Half, gradient_apart, half
+from adcompiler.compile.nested.primal_and_pullback import Half, gradient_apart, half
 from adcompiler.compile.nested.mapping import mapped
 from adcompiler.compile.nested.second import diagonal, gauss_newton
 from adcompiler.compile.nested.trees import Leaf, NoStructure, form_of, function_of_text, leaves_of
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin
 from adcompiler.runtime.functionals import symmetric
-from adcompiler.specialise.calls.callees import write_call
-from adcompiler.specialise.calls.functionals import effects
-from adcompiler.specialise.interface import Operations
+from adcompiler.infer.calls.callees import write_call
+from adcompiler.infer.calls.functionals import effects
+from adcompiler.infer.interface import Operations
 from adcompiler.typed.derivatives import Wanted, holds_floats, maker_of
 
 

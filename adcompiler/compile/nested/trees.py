@@ -12,7 +12,7 @@ from adcompiler.frontend.sources.places import stand_for
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Origin
 from adcompiler.runtime.records import is_record_class
-from adcompiler.specialise.parts import keys_of
+from adcompiler.infer.differentiated_paths import keys_of
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.unit import Unit
 

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from adcompiler.analyses.activity import active_variables, varied_variables
-from adcompiler.analyses.invariance import cancelled_shifts
+from adcompiler.analyses.shift_invariance import cancelled_shifts
 from adcompiler.analyses.storage import written_operand
 from adcompiler.analyses.versions import Versions
 from adcompiler.derive.attributes import attribute_rule, called_function, is_field
-from adcompiler.derive.destructive import is_call_of, known_write
-from adcompiler.derive.disguises import refuse_disguises, refuse_memos
+from adcompiler.derive.supported_mutations import is_call_of, known_write
+from adcompiler.derive.lossy_conversions import refuse_disguises, refuse_memos
 from adcompiler.derive.forward.rules import Follows, TangentRules, laid_out
 from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
-from adcompiler.derive.pairs import Push, Pushes
+from adcompiler.derive.primal_and_pullback import Push, Pushes
 from adcompiler.derive.region_checks import check_region
 from adcompiler.derive.reverse.calls import is_implied
 from adcompiler.derive.reverse.checks import (
@@ -36,10 +36,10 @@ from adcompiler.ir.visit import substitute_statement, with_head
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import append, noted_value, record
 from adcompiler.runtime.adjoints.shaping import reshape_view
-from adcompiler.specialise.calls.libraries import is_namedtuple
-from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.specialise.folds.table import class_of
-from adcompiler.specialise.objects import NAMESPACE, make_record
+from adcompiler.infer.calls.libraries import is_namedtuple
+from adcompiler.infer.inference import Inference
+from adcompiler.infer.folds.table import class_of
+from adcompiler.infer.objects import NAMESPACE, make_record
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 
@@ -52,7 +52,7 @@ class Forwarder:
     """
 
     def __init__(
-        self, s: Specialiser, tangents: Tangents, varied: frozenset[Var], pushes: Pushes,
+        self, s: Inference, tangents: Tangents, varied: frozenset[Var], pushes: Pushes,
         rules: Follows, apart: bool = False,
     ) -> None:
         self.s = s
@@ -357,17 +357,17 @@ class Pushed:
     dot: Atom | None
 
 
-RulesOf = Callable[[Specialiser, Tangents, Pushes], Follows]
+RulesOf = Callable[[Inference, Tangents, Pushes], Follows]
 """Makes what follows rules, of the tangents of a function and the functions called by name."""
 
 
-def first_order(s: Specialiser, tangents: Tangents, pushes: Pushes) -> Follows:
+def first_order(s: Inference, tangents: Tangents, pushes: Pushes) -> Follows:
     """Return what follows rules in a pushforward."""
     return TangentRules(s, tangents)
 
 
 def push(
-    s: Specialiser, body: Block, inputs: dict[Var, Var], output: Atom, pushes: Pushes,
+    s: Inference, body: Block, inputs: dict[Var, Var], output: Atom, pushes: Pushes,
     apart: bool = False, rules: RulesOf = first_order,
 ) -> Pushed:
     """Push tangents forward through the typed statements of ``body``.

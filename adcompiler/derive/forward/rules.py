@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from adcompiler.derive.forward.tangents import Tangents, dot
 from adcompiler.derive.forward.transposing import form_only, placed, transposed
 from adcompiler.derive.layouts import as_called
-from adcompiler.derive.refusals import place_of
+from adcompiler.derive.unsupported_at_run import place_of
 from adcompiler.derive.reverse.calls import plain_function
 from adcompiler.derive.rules import (
     Applied, apply_forward, apply_rule, once, partial_value, scaled,
@@ -23,7 +23,7 @@ from adcompiler.ops.queries import numeric_method
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime.adjoints.shaping import laid_out_as, reshape_view
 from adcompiler.runtime.checking import check_tangent
-from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.infer.inference import Inference
 from adcompiler.support.signatures import signature as signature_of
 
 
@@ -40,7 +40,7 @@ class Follows(Protocol):
 class TangentRules:
     """Writes what has a rule, followed by its tangent."""
 
-    def __init__(self, s: Specialiser, tangents: Tangents) -> None:
+    def __init__(self, s: Inference, tangents: Tangents) -> None:
         self.s = s
         self.tangents = tangents
 
@@ -199,7 +199,7 @@ class TangentRules:
             self.note_result(target, rule, rhs, found[0], origin)
             self.put_new(target, lambda: found[1], origin, False)
 
-def laid_out(s: Specialiser, d: Atom, value: Atom, origin: Origin) -> Atom:
+def laid_out(s: Inference, d: Atom, value: Atom, origin: Origin) -> Atom:
     """Write a tangent with the layout in memory of its primal value, so that views are views."""
     if not isinstance(s.unit.type(d), t.Array):
         return d
@@ -209,7 +209,7 @@ def laid_out(s: Specialiser, d: Atom, value: Atom, origin: Origin) -> Atom:
 
 
 def linear_places(
-    s: Specialiser, rule: Rule, values: Sequence[Atom | Star], named: Mapping[str, Atom]
+    s: Inference, rule: Rule, values: Sequence[Atom | Star], named: Mapping[str, Atom]
 ) -> tuple[tuple[int, ...], ...]:
     """Return the positions to give tangents for, in one call after the other; () if not linear.
 
@@ -225,7 +225,7 @@ def linear_places(
     return places
 
 
-def depends_on_layout(s: Specialiser, value: Atom) -> bool:
+def depends_on_layout(s: Inference, value: Atom) -> bool:
     """Say whether an argument may ask for the order of elements in memory, which tangents lack."""
     if isinstance(value, Const):
         return type(value.value) is str and value.value in ("A", "K")

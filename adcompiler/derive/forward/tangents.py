@@ -20,8 +20,8 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.runtime import as_tangent, own, zeros_like
 from adcompiler.runtime.records import is_record_class
-from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.specialise.objects import NAMESPACE, make_record
+from adcompiler.infer.inference import Inference
+from adcompiler.infer.objects import NAMESPACE, make_record
 
 
 class Tangents:
@@ -32,7 +32,7 @@ class Tangents:
     """
 
     def __init__(
-        self, s: Specialiser, active: frozenset[Var] = frozenset(),
+        self, s: Inference, active: frozenset[Var] = frozenset(),
         versions: Versions | None = None,
     ) -> None:
         self.s = s

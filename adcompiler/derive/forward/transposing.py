@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 
 from adcompiler.analyses.activity import active_variables, varied_variables
 from adcompiler.analyses.storage import METADATA
-from adcompiler.derive.pairs import CalleePart
+from adcompiler.derive.primal_and_pullback import CalleePart
 from adcompiler.derive.reverse.cotangents import cotangent_type
 from adcompiler.derive.reverse.reverser import Reverser
 from adcompiler.derive.rules import Applied, shapes_of, write_check
@@ -31,8 +31,8 @@ from adcompiler.ops.rules import Rule
 from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
 from adcompiler.runtime.adjoints.shaping import read_order
 from adcompiler.runtime.checking import check_shape
-from adcompiler.specialise.calls.binding import moved
-from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.infer.calls.binding import moved
+from adcompiler.infer.inference import Inference
 from adcompiler.support.signatures import signature as signature_of
 
 TEMPLATES = {as_tangent: frozenset({1}), unbroadcast: frozenset({1}), project: frozenset({1})}
@@ -40,7 +40,7 @@ TEMPLATES = {as_tangent: frozenset({1}), unbroadcast: frozenset({1}), project: f
 
 
 def transposed(
-    s: Specialiser, rule: Rule, applied: Applied, tangent: Callable[[Atom], Atom | None],
+    s: Inference, rule: Rule, applied: Applied, tangent: Callable[[Atom], Atom | None],
     origin: Origin,
 ) -> Atom | None:
     """Write the pushforward of a call that follows a rule; return the tangent of its result.
@@ -92,7 +92,7 @@ def transposed(
 
 
 def keep_raises(
-    s: Specialiser, statements: list[Statement], reading: dict[Var, Atom], origin: Origin
+    s: Inference, statements: list[Statement], reading: dict[Var, Atom], origin: Origin
 ) -> None:
     """Write what a pullback raises, and where, though of a tangent it gives nothing but zero."""
     body = substitute_block(Block(tuple(statements)), reading)
@@ -108,7 +108,7 @@ def is_check(statement: Statement) -> TypeGuard[Do]:
     return False
 
 
-def refuse_pushforward(s: Specialiser, rule: Rule, origin: Origin, why: str) -> None:
+def refuse_pushforward(s: Inference, rule: Rule, origin: Origin, why: str) -> None:
     """Report a rule that has no pushforward."""
     name = getattr(rule.function, "__name__", "the function")
     s.reject(
@@ -118,7 +118,7 @@ def refuse_pushforward(s: Specialiser, rule: Rule, origin: Origin, why: str) -> 
 
 
 def reversed_along(
-    s: Specialiser, linear: list[Statement], dy: Var, seeds: Sequence[tuple[Var, Atom]],
+    s: Inference, linear: list[Statement], dy: Var, seeds: Sequence[tuple[Var, Atom]],
     origin: Origin,
 ) -> tuple[list[Statement], Atom | None]:
     """Return the reverse of ``linear`` with respect to ``dy``, and the cotangent of ``dy``.

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from adcompiler.derive.attributes import called_function
 from adcompiler.derive.layouts import as_called
-from adcompiler.derive.pairs import Pair, Pairs
+from adcompiler.derive.primal_and_pullback import Pair, Pairs
 from adcompiler.derive.reverse.checks import reject_instances, report_call_without_rule
 from adcompiler.derive.reverse.cotangents import Cotangents, cotangent_type
 from adcompiler.derive.reverse.expected_shapes import ExpectedShapes
 from adcompiler.derive.reverse.forward_pass import ForwardPass, Sweep
-from adcompiler.derive.reverse.restoring import Restoring, copied
+from adcompiler.derive.reverse.undo import Restoring, copied
 from adcompiler.derive.rules import Applied, apply_rule
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -21,8 +21,8 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime.adjoints.kinks import STAND_INS
 from adcompiler.runtime.functionals import halves, implied, symmetric
-from adcompiler.specialise.folds.table import class_of
-from adcompiler.specialise.writer import Writer
+from adcompiler.infer.folds.table import class_of
+from adcompiler.infer.writer import Writer
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.extents import Shape
 from adcompiler.typed.shapes import is_elementwise

@@ -21,13 +21,13 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import note_value, noted_value, own, store_global, told
 from adcompiler.runtime.records import is_opaque_class, is_record_class
 from adcompiler.runtime.unknown_calls import call_on_copies
-from adcompiler.specialise.calls.constructors import assigning_line
-from adcompiler.specialise.calls.libraries import is_standard
-from adcompiler.specialise.calls.missing import may_fill, may_write, missing_rule
-from adcompiler.specialise.calls.sparse_matrices import refuse_whole
-from adcompiler.specialise.calls.telling import may_keep_told
-from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.specialise.unknowns import (
+from adcompiler.infer.calls.constructors import assigning_line
+from adcompiler.infer.calls.libraries import is_standard
+from adcompiler.infer.calls.missing import may_fill, may_write, missing_rule
+from adcompiler.infer.calls.sparse_matrices import refuse_whole
+from adcompiler.infer.calls.telling import may_keep_told
+from adcompiler.infer.inference import Inference
+from adcompiler.infer.lost_types import (
     called, may_keep, missing_of_unknown, possible_class, with_rule_for_caller,
 )
 from adcompiler.support.signatures import signature as signature_of
@@ -38,7 +38,7 @@ MUTABLE = (t.Array, t.List, t.Dict, t.Object, t.Unknown)
 
 
 def report_missing(
-    s: Specialiser, target: Var, operands: Iterable[Atom], shown: str, function: Any,
+    s: Inference, target: Var, operands: Iterable[Atom], shown: str, function: Any,
     args: Sequence[Any], keywords: Mapping[str, Any], origin: Origin,
 ) -> None:
     """Report a missing rule; not again for what is made of a result that lacks one."""
@@ -69,7 +69,7 @@ def report_missing(
 
 
 def report_call_without_rule(
-    s: Specialiser, target: Var, rhs: Call, function: Callable[..., Any] | None,
+    s: Inference, target: Var, rhs: Call, function: Callable[..., Any] | None,
     args: Sequence[Atom | Star], active: Collection[Var], origin: Origin,
 ) -> None:
     """Report a call through which a derivative would have to go, unless it is known to be zero."""
@@ -86,7 +86,7 @@ def report_call_without_rule(
     report_missing(s, target, operands, shown, function, args, known, origin)
 
 
-def report_at(s: Specialiser, found: Finding, origin: Origin, target: Var | None = None) -> None:
+def report_at(s: Inference, found: Finding, origin: Origin, target: Var | None = None) -> None:
     """Record a finding about what defines ``target``, with the calls that lead to its place."""
     known = s.unit.places
     places = known[target] if target in known else next(
@@ -98,7 +98,7 @@ def report_at(s: Specialiser, found: Finding, origin: Origin, target: Var | None
     s.report(replace(found, callers=tuple(dict.fromkeys(calls))))
 
 
-def reject_set(s: Specialiser, origin: Origin) -> None:
+def reject_set(s: Inference, origin: Origin) -> None:
     """Report a set that is made of numbers."""
     s.reject(
         origin, "a set of numbers has no derivative where two of them are equal",
@@ -106,7 +106,7 @@ def reject_set(s: Specialiser, origin: Origin) -> None:
     )
 
 
-def reject_instances(s: Specialiser, active: Collection[Var], rhs: Call, origin: Origin) -> None:
+def reject_instances(s: Inference, active: Collection[Var], rhs: Call, origin: Origin) -> None:
     """Report an instance that is differentiated and given to a function that is not opened."""
     if isinstance(rhs.func, Const) and (rhs.func.value is own or has_rule_for_all(s, rhs)):
         return
@@ -125,7 +125,7 @@ def reject_instances(s: Specialiser, active: Collection[Var], rhs: Call, origin:
             )
 
 
-def reject_opaque(s: Specialiser, atom: Atom, origin: Origin) -> None:
+def reject_opaque(s: Inference, atom: Atom, origin: Origin) -> None:
     """Report a value that is differentiated, if it is of a class whose items are not followed.
 
     So is one that may be of a class with operators of its own.
@@ -141,7 +141,7 @@ def reject_opaque(s: Specialiser, atom: Atom, origin: Origin) -> None:
     )
 
 
-def reject_possible_instance(s: Specialiser, atom: Atom, origin: Origin, name: str = "") -> None:
+def reject_possible_instance(s: Inference, atom: Atom, origin: Origin, name: str = "") -> None:
     """Report a value that may be an instance whose class says what an operation does with it.
 
     The operation is a function or operator, or reads the attribute of a ``name``.
@@ -154,7 +154,7 @@ def reject_possible_instance(s: Specialiser, atom: Atom, origin: Origin, name: s
             "or something else", "use one class on every path", "attributes", unknown=atom)
 
 
-def has_rule_for_all(s: Specialiser, rhs: Call) -> bool:
+def has_rule_for_all(s: Inference, rhs: Call) -> bool:
     """Say whether a rule gives a cotangent for every instance that a function is given.
 
     The rules of this project mean numbers and arrays; who wrote another one knows its arguments.
@@ -171,7 +171,7 @@ def has_rule_for_all(s: Specialiser, rhs: Call) -> bool:
 
 
 def check_unseen(
-    s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Origin, target: Var | None = None
+    s: Inference, varied: Collection[Atom], rhs: Rhs, origin: Origin, target: Var | None = None
 ) -> None:
     """Report a call that may write a differentiable value where its reverse is not seen.
 
@@ -235,7 +235,7 @@ def keeps_values(type_: t.Type) -> bool:
         isinstance(type_, t.Object) and not t.is_constant_class(type_.cls))
 
 
-def check_callee(s: Specialiser, callee: Callee, given: list[bool], origin: Origin) -> None:
+def check_callee(s: Inference, callee: Callee, given: list[bool], origin: Origin) -> None:
     """Do as ``check_unseen`` for what a function calls that is compiled on its own.
 
     ``given`` says which of its arguments may carry a derivative.
@@ -262,7 +262,7 @@ def fills_buffer(active: Collection[Var], rhs: Call) -> bool:
 
 
 def check_unseen_method(
-    s: Specialiser, func: Atom, origin: Origin, target: Var | None
+    s: Inference, func: Atom, origin: Origin, target: Var | None
 ) -> None:
     """Report the call of a method that may keep a differentiable value in its object."""
     method = s.unit.definition(func)
@@ -272,7 +272,7 @@ def check_unseen_method(
         report_at(s, may_keep(s.unit, method, origin), origin, target)
 
 
-def check_store(s: Specialiser, varied: Collection[Atom], rhs: Call, origin: Origin) -> None:
+def check_store(s: Inference, varied: Collection[Atom], rhs: Call, origin: Origin) -> None:
     """Report a differentiable value that is stored in a global variable and read back."""
     for key, stores in s.unit.globals.stores.items():
         if any(where == origin for _, where in stores) and unstar(rhs.args[2]) in varied and (
@@ -285,7 +285,7 @@ def check_store(s: Specialiser, varied: Collection[Atom], rhs: Call, origin: Ori
             )
 
 
-def refuse_detached_writes(s: Specialiser, varied: frozenset[Var]) -> None:
+def refuse_detached_writes(s: Inference, varied: frozenset[Var]) -> None:
     """Report writes inside ``with no_grad()`` into storage that carries a derivative."""
     for before, origin in s.unit.writes.detached_writes:
         if before in varied:

@@ -18,9 +18,9 @@ from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Var, unstar
 from adcompiler.ops.queries import meaning
 from adcompiler.runtime import add, add_at, project, zeros_like
 from adcompiler.runtime.records import is_record_class
-from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.specialise.objects import NAMESPACE, make_record
-from adcompiler.specialise.result_types import cut_out
+from adcompiler.infer.inference import Inference
+from adcompiler.infer.objects import NAMESPACE, make_record
+from adcompiler.infer.result_types import cut_out
 
 HAVE_STORAGE = (t.Array, t.List, t.Dict, t.Unknown)
 """Types whose values are written into in place where the sweep owns them."""
@@ -36,7 +36,7 @@ class Cotangents:
     """
 
     def __init__(
-        self, s: Specialiser, parent: Cotangents | None = None, inner: Iterable[Var] = (),
+        self, s: Inference, parent: Cotangents | None = None, inner: Iterable[Var] = (),
         is_loop: bool = False,
     ) -> None:
         self.s = s

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from typing import TypeGuard, cast
 
 from adcompiler.derive.reverse.cotangents import Cotangents
-from adcompiler.derive.reverse.pending_regions import PendingArms, PendingLoop, Written
+from adcompiler.derive.reverse.open_regions import PendingArms, PendingLoop, Written
 from adcompiler.ir import types as t
 from adcompiler.ir.agreement import agrees, is_zero
 from adcompiler.ir.nodes import Atom, Block, Star, Statement, Var
 from adcompiler.ir.visit import substitute_block
-from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.infer.inference import Inference
 from adcompiler.typed.unit import Unit
 
 Sweep = Callable[[Cotangents], None]
@@ -32,7 +32,7 @@ class ForwardPass:
     """
 
     def __init__(
-        self, s: Specialiser, active: frozenset[Var], varied: frozenset[Var],
+        self, s: Inference, active: frozenset[Var], varied: frozenset[Var],
         params: Iterable[Var],
     ) -> None:
         self.s = s
@@ -78,7 +78,7 @@ class ForwardPass:
     def open_block(self) -> Iterator[list[Written]]:
         """Write what follows, open regions included, to a new list."""
         out: list[Written] = []
-        # the specialiser, which knows no open regions, only adds to the end
+        # type inference, which knows no open regions, only adds to the end
         with self.s.writing_to(cast("list[Statement]", out)):
             self.outs.setdefault(self.region, self.s.out)
             yield out

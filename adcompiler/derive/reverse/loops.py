@@ -12,9 +12,9 @@ from adcompiler.derive.reverse.expected_shapes import ExpectedShapes
 from adcompiler.derive.reverse.forward_pass import (
     Forward, ForwardPass, Sweep, merged_type, of_one_form,
 )
-from adcompiler.derive.reverse.pending_regions import PendingLoop, finish, region_variables
-from adcompiler.derive.reverse.restoring import Restoring
-from adcompiler.derive.reverse.saving import ReverseLoop, Saver
+from adcompiler.derive.reverse.open_regions import PendingLoop, finish, region_variables
+from adcompiler.derive.reverse.undo import Restoring
+from adcompiler.derive.reverse.residuals import ReverseLoop, Saver
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Loop, Origin, Statement, Var
 from adcompiler.ir.visit import walk

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adcompiler.derive.reverse.forward_pass import ForwardPass, rename
-from adcompiler.derive.reverse.pending_regions import Written
-from adcompiler.derive.reverse.restoring import Restoring
+from adcompiler.derive.reverse.open_regions import Written
+from adcompiler.derive.reverse.undo import Restoring
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Item, Let, Pack, Slice, Star, Statement, Var, operands,

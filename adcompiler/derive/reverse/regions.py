@@ -18,9 +18,9 @@ from adcompiler.derive.reverse.cotangents import HAVE_STORAGE, Cotangents
 from adcompiler.derive.reverse.forward_pass import (
     Forward, ForwardPass, Sweep, merged_type, of_one_form,
 )
-from adcompiler.derive.reverse.pending_regions import PendingArms, region_variables
-from adcompiler.derive.reverse.restoring import Restoring
-from adcompiler.derive.reverse.saving import Saver
+from adcompiler.derive.reverse.open_regions import PendingArms, region_variables
+from adcompiler.derive.reverse.undo import Restoring
+from adcompiler.derive.reverse.residuals import Saver
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Const, If, Origin, Statement, Try, Var, With, substitute,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from adcompiler.analyses.storage import METADATA, written_operand
 from adcompiler.derive.reverse.forward_pass import ForwardPass, rename
-from adcompiler.derive.reverse.restoring import Restoring
+from adcompiler.derive.reverse.undo import Restoring
 from adcompiler.errors import InternalError
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (

@@ -14,12 +14,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from adcompiler.analyses.activity import active_variables, varied_variables
-from adcompiler.analyses.invariance import cancelled_shifts
+from adcompiler.analyses.shift_invariance import cancelled_shifts
 from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import written_operand
 from adcompiler.derive.attributes import attribute_rule, is_field
-from adcompiler.derive.disguises import refuse_disguises, refuse_memos
-from adcompiler.derive.pairs import Pairs
+from adcompiler.derive.lossy_conversions import refuse_disguises, refuse_memos
+from adcompiler.derive.primal_and_pullback import Pairs
 from adcompiler.derive.reverse.calls import CallReverser, stands_for_value
 from adcompiler.derive.reverse.checks import (
     check_unseen, refuse_detached_writes, reject_opaque, reject_set,
@@ -28,11 +28,11 @@ from adcompiler.derive.reverse.cotangents import Cotangents
 from adcompiler.derive.reverse.expected_shapes import ExpectedShapes
 from adcompiler.derive.reverse.forward_pass import ForwardPass, Sweep
 from adcompiler.derive.reverse.loops import LoopReverser
-from adcompiler.derive.reverse.pending_regions import finish, hoist_metadata, top_level
+from adcompiler.derive.reverse.open_regions import finish, hoist_metadata, top_level
 from adcompiler.derive.reverse.regions import RegionReverser
 from adcompiler.derive.reverse.rereading import Rereader
-from adcompiler.derive.reverse.restoring import Restoring
-from adcompiler.derive.reverse.saving import Saver
+from adcompiler.derive.reverse.undo import Restoring
+from adcompiler.derive.reverse.residuals import Saver
 from adcompiler.derive.reverse.writes import WriteReverser
 from adcompiler.derive.tables import without_tables
 from adcompiler.ir import types as t
@@ -44,8 +44,8 @@ from adcompiler.ir.operators import is_one
 from adcompiler.ir.visit import defined, substitute_statement
 from adcompiler.ops.partial_functions import DERIVED
 from adcompiler.runtime import evaluated, noted_value, record
-from adcompiler.specialise.calls.libraries import is_namedtuple
-from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.infer.calls.libraries import is_namedtuple
+from adcompiler.infer.inference import Inference
 from adcompiler.support.structs import dataclass
 from adcompiler.typed.callee import Callee
 
@@ -80,7 +80,7 @@ class Reverser:
     """
 
     def __init__(
-        self, s: Specialiser, body: Block, active: frozenset[Var], varied: frozenset[Var],
+        self, s: Inference, body: Block, active: frozenset[Var], varied: frozenset[Var],
         params: Iterable[Var], pairs: Pairs, split: bool = False, apart: bool = False,
         assume: bool = False,
     ) -> None:
@@ -306,7 +306,7 @@ def positions(items: tuple[Atom | Star, ...]) -> tuple[Atom, ...]:
 
 
 def reverse(
-    s: Specialiser, body: Block, inputs: list[Var], output: Atom, seed: Atom, pairs: Pairs,
+    s: Inference, body: Block, inputs: list[Var], output: Atom, seed: Atom, pairs: Pairs,
     origin: Origin, split: bool, params: Iterable[Var], apart: bool = False,
 ) -> Reversed:
     """Reverse the typed statements of ``body`` with respect to ``inputs``.

@@ -12,10 +12,10 @@ by region; values that share storage with those (views, tuples) are read anew fr
 from __future__ import annotations
 
 from adcompiler.analyses.storage import is_mutable, part_type
-from adcompiler.derive.destructive import is_call_of, known_write
+from adcompiler.derive.supported_mutations import is_call_of, known_write
 from adcompiler.derive.reverse.cotangents import Cotangents
 from adcompiler.derive.reverse.forward_pass import ForwardPass, Sweep
-from adcompiler.derive.reverse.restoring import Restoring, copied, lead
+from adcompiler.derive.reverse.undo import Restoring, copied, lead
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Call, Const, Let, Origin, Rhs, Step, Update, Var, operands, substitute, unstar,

@@ -25,8 +25,8 @@ from adcompiler.derive.forward.forwarder import Forwarder
 from adcompiler.derive.forward.rules import TangentRules, linear_places
 from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
 from adcompiler.derive.forward.transposing import form_only, sources_of
-from adcompiler.derive.pairs import Pushes
-from adcompiler.derive.refusals import users
+from adcompiler.derive.primal_and_pullback import Pushes
+from adcompiler.derive.unsupported_at_run import users
 from adcompiler.derive.reverse.calls import plain_function
 from adcompiler.derive.rules import is_complex
 from adcompiler.derive.slopes import is_steep
@@ -44,7 +44,7 @@ from adcompiler.runtime.batches import count_seeds
 from adcompiler.runtime.series import (
     away_from_kink, first_rate, integrated, multilinear_series, rates,
 )
-from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.infer.inference import Inference
 
 SIZES = frozenset({"norm", "hypot", "std"})
 """What functions mean that have no series where their value is 0."""
@@ -60,7 +60,7 @@ class SeriesRules:
     """
 
     def __init__(
-        self, s: Specialiser, tangents: Tangents, pushes: Pushes, inside: tuple[Any, ...] = ()
+        self, s: Inference, tangents: Tangents, pushes: Pushes, inside: tuple[Any, ...] = ()
     ) -> None:
         self.s = s
         self.tangents = tangents
@@ -361,7 +361,7 @@ def is_size(rule: Rule, types: Sequence[t.Type]) -> bool:
     return means in SIZES or (means == "absolute" and is_complex(types[0]))
 
 
-def again(s: Specialiser, body: Block, result: Var) -> Block:
+def again(s: Inference, body: Block, result: Var) -> Block:
     """Return ``body`` to be computed once more; it reads ``result`` of the first time."""
     unit = s.unit
     new = {var: Var(var.name, var.temporary) for var in definitions(body)}

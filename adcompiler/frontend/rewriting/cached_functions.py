@@ -12,7 +12,7 @@ from typing import Any
 
 import gast
 
-from adcompiler.frontend.rewriting.placing import assigned, called, read, unused_name
+from adcompiler.frontend.rewriting.source_map import assigned, called, read, unused_name
 
 NAMES = ("lru_cache", "cache")
 EFFECTS = (gast.Global, gast.Nonlocal, gast.Delete)

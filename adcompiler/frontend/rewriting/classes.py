@@ -17,7 +17,7 @@ FACTORIES = ("list", "dict", "set", "tuple", "float", "int")
 
 
 def class_made(*args: Any, **captured: Any) -> Any:
-    """Stand for the making of a class, which the specialiser does."""
+    """Stand for the making of a class, which type inference does."""
     raise TypeError("class_made() is read by the compiler, and never called")
 
 

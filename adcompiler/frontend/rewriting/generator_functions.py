@@ -12,7 +12,7 @@ from typing import TypeGuard
 import gast
 
 from adcompiler.frontend.names import FUNCTIONS, can_fall_through, own_nodes
-from adcompiler.frontend.rewriting.placing import assigned, placed, read, rewritten
+from adcompiler.frontend.rewriting.source_map import assigned, placed, read, rewritten
 
 YIELDS = (gast.Yield, gast.YieldFrom)
 

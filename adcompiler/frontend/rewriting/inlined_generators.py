@@ -19,7 +19,7 @@ import gast
 from adcompiler.errors import ADError
 from adcompiler.frontend.names import FUNCTIONS, FunctionNode, assigned_names, own_nodes
 from adcompiler.frontend.rewriting.generator_functions import is_generator
-from adcompiler.frontend.rewriting.placing import assigned, called, read, rename, unused_name
+from adcompiler.frontend.rewriting.source_map import assigned, called, read, rename, unused_name
 from adcompiler.frontend.rewriting.private_names import write_private_names
 from adcompiler.frontend.rewriting.walking import walk
 from adcompiler.frontend.sources.source import parse_function

@@ -11,7 +11,7 @@ import numpy as np
 
 from adcompiler.frontend.sources.same_code import codes
 from adcompiler.ops.facts import READ
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.library.derived import (

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.record.entries import Linear
 from adcompiler.record.functions import HOOKS

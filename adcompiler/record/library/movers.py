@@ -24,7 +24,7 @@ from adcompiler.record.functions import HOOKS, is_followed
 from adcompiler.record.items import iterate, spread
 from adcompiler.record.protocols import followed, natively, watched
 from adcompiler.record.tape import users_module
-from adcompiler.record.unseen import Watch
+from adcompiler.record.untracked_values import Watch
 
 
 def wrapped(function: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.ops.homes import home_module
+from adcompiler.ops.qualified_names import home_module
 from adcompiler.record.functions import HOOKS
 from adcompiler.record.tape import RECORDING, Numeric
 from adcompiler.support.signatures import signature as signature_of

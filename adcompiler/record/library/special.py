@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.record.attributes import (
     OF_OBJECTS, attribute, del_attribute, set_attribute,
 )

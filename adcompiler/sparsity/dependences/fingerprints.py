@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adcompiler.cache.keys import class_name, digest
-from adcompiler.cache.seals import in_library, libraries
-from adcompiler.ops.homes import root_module
+from adcompiler.cache.rules_fingerprint import in_library, libraries
+from adcompiler.ops.qualified_names import root_module
 from adcompiler.runtime.containers import cell_value
 from adcompiler.runtime.records import dict_of, is_record, state_of
 from adcompiler.support.structs import dataclass

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.foreign import computed_elsewhere
+from adcompiler.analyses.array_libraries import computed_elsewhere
 from adcompiler.ir.nodes import Origin
 from adcompiler.ops.classify import DECLARED
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime.functionals import passive
 from adcompiler.sparsity.dependences.values import Value

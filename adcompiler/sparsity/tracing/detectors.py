@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from adcompiler.errors import ArgumentsError, not_one_of
 from adcompiler.ops.classify import DECLARED
-from adcompiler.ops.homes import is_emitted_home
+from adcompiler.ops.qualified_names import is_emitted_home
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import stop_gradient
 from adcompiler.runtime.records import is_record, record, state_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from adcompiler.errors import MissingPrimalError
 from adcompiler.ops.classify import DECLARED, LOCAL, Classification
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.qualified_names import display_name
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.sparsity.interpreter.machine import classifications_of
 

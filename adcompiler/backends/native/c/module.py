@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from adcompiler.backends.native.alone import caller, lowered_alone
+from adcompiler.backends.native.standalone import caller, lowered_alone
 from adcompiler.backends.native.c.printer import CPrinter
 from adcompiler.backends.native.c.runtime import (
     ARRAY, HEAD, HELPERS, NAMES, PRODUCT, SUMS, array_text,

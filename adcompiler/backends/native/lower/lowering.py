@@ -12,23 +12,25 @@ from typing import Any
 import numpy as np
 
 from adcompiler.backends.native.loops import BOOL, SINGLE, Number, Unary
-from adcompiler.backends.native.lower.attempts import Attempts, raised_by, write_raise
-from adcompiler.backends.native.lower.islands import Islands
+from adcompiler.backends.native.lower.try_regions import Attempts, raised_by, write_raise
+from adcompiler.backends.native.lower.host_calls import Islands
 from adcompiler.backends.native.lower.recursion import Recursion
 from adcompiler.backends.native.lower.regions import Regions
 from adcompiler.backends.native.lower.tapes import Tapes, constant
-from adcompiler.backends.native.lower.uses import (
+from adcompiler.backends.native.lower.use_def import (
     makers, read_whole, readers_of, tested, told_apart, used_once,
 )
 from adcompiler.backends.native.ops import lists
 from adcompiler.backends.native.ops.arrays import Arrays
 from adcompiler.backends.native.ops.complexes import is_nonzero, of_complex
-from adcompiler.backends.native.ops.functions import key_in
+from adcompiler.backends.native.ops.function_table import key_in
 from adcompiler.backends.native.ops.held import read as read_held
 from adcompiler.backends.native.ops.held import shared
 from adcompiler.backends.native.ops.indexing import cut, of_list, one_index, read, viewed, write
 from adcompiler.backends.native.ops.list_functions import LISTS
-from adcompiler.backends.native.ops.makers import FUNCTIONS, array_of_items, copied, shape_of
+from adcompiler.backends.native.ops.array_constructors import (
+    FUNCTIONS, array_of_items, copied, shape_of,
+)
 from adcompiler.backends.native.ops.scalars import NOTHING, TABLE
 from adcompiler.backends.native.ops.singles import check_precisions, computed_in, concerns, is_weak
 from adcompiler.backends.native.ops.structure import STRUCTURE, attribute, key_of, keyed, with_part
@@ -37,7 +39,7 @@ from adcompiler.backends.native.values import (
     Record, Rows, Several, Span, Value, literal,
 )
 from adcompiler.backends.native.writer import Writer, single
-from adcompiler.derive.pairs import CalleePart
+from adcompiler.derive.primal_and_pullback import CalleePart
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Const, Do, Function, Global, If, Item, Let, Loop, Origin,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.backends.native.loops import ARRAYS, KINDS, SINGLE
-from adcompiler.backends.native.lower.islands import clashing, is_named
+from adcompiler.backends.native.lower.host_calls import clashing, is_named
 from adcompiler.backends.native.lower.parameters import is_exact
 from adcompiler.backends.native.values import Declined
 from adcompiler.backends.python.module import emit_module

@@ -20,15 +20,15 @@ from adcompiler.backends.native.loops import (
     LoopFunction, Make, Name, Number, Output, Parameter, Part, Reserve, Row, Store, Unary, Use,
     rows_of,
 )
-from adcompiler.backends.native.lower.arms import as_number
+from adcompiler.backends.native.lower.branch_results import as_number
 from adcompiler.backends.native.lower.records import (
     FLOATS_TOP, INTS_TOP, SHORT, STATES, Buffers, Layout, Records, layout_of,
 )
-from adcompiler.backends.native.passes.rooms import with_room, with_rooms_ahead
+from adcompiler.backends.native.passes.buffer_capacity import with_room, with_rooms_ahead
 from adcompiler.backends.native.passes.table import RECURSIVE, improved
 from adcompiler.backends.native.reading import bound_by
 from adcompiler.backends.native.values import EXACT, Buffer, Declined, Num, Record, Several, Value
-from adcompiler.derive.pairs import CalleePart
+from adcompiler.derive.primal_and_pullback import CalleePart
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Function, Let, Pack, Var, unstar
 from adcompiler.support.structs import dataclass

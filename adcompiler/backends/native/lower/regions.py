@@ -10,10 +10,10 @@ from adcompiler.backends.native.loops import (
     ARRAYS, BOOL, FLOAT, SHORT, SINGLE, Assign, Binary, Bind, Body, Break, Expr, For, Forever,
     Leave, Name, Number, Unary, When,
 )
-from adcompiler.backends.native.lower.arms import (
+from adcompiler.backends.native.lower.branch_results import (
     Merging, as_number, buffer_is_set, failure_number, is_set, pairs_of, renamed,
 )
-from adcompiler.backends.native.lower.attempts import raised_in
+from adcompiler.backends.native.lower.try_regions import raised_in
 from adcompiler.backends.native.lower.sources import Source
 from adcompiler.backends.native.lower.tapes import is_placeholder, tapes_in
 from adcompiler.backends.native.ops import lists

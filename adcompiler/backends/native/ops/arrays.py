@@ -9,7 +9,7 @@ from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, SINGLE, Assign, Binary, Body, Element, Ends, Expr, Extent, Flat, Name,
     Number, Part, Place, Store, Turn, Use, View, When,
 )
-from adcompiler.backends.native.ops.fusing import Fusing
+from adcompiler.backends.native.ops.lazy_arrays import Fusing
 from adcompiler.backends.native.ops.scalars import OF_EACH, TABLE
 from adcompiler.backends.native.ops.singles import computed_in, concerns
 from adcompiler.backends.native.values import (

@@ -18,7 +18,7 @@ from adcompiler.backends.native.context import Context
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, Apply, Assign, Binary, Body, Choose, Expr, Name, Number, Unary, When,
 )
-from adcompiler.backends.native.ops.functions import key_in
+from adcompiler.backends.native.ops.function_table import key_in
 from adcompiler.backends.native.values import Complex, Declined, Num, number_parts, Value
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t

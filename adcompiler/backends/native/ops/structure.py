@@ -14,7 +14,7 @@ from adcompiler.backends.native.lower.sources import lengths_of
 from adcompiler.backends.native.ops import lists
 from adcompiler.backends.native.ops.indexing import cut, last_written, read
 from adcompiler.backends.native.ops.list_functions import gradient
-from adcompiler.backends.native.ops.makers import diagonal_bar
+from adcompiler.backends.native.ops.array_constructors import diagonal_bar
 from adcompiler.backends.native.ops.reductions import projected, seeded, unstretched
 from adcompiler.backends.native.ops.scalars import TABLE
 from adcompiler.backends.native.values import (

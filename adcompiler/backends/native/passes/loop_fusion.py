@@ -19,7 +19,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.passes.element_loops import (
     Lengths, Nest, Placed, Storage, moved_up, nearest, nest_of,
 )
-from adcompiler.backends.native.passes.gathering import gathered
+from adcompiler.backends.native.passes.accumulation_fusion import gathered
 from adcompiler.backends.native.passes.unused import ALIASES, all_needed
 from adcompiler.backends.native.reading import bound_by, elements_of, read_by
 from adcompiler.backends.native.rewriting import with_blocks, with_elements, with_exprs, with_names

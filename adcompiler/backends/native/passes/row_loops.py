@@ -14,7 +14,7 @@ from adcompiler.backends.native.loops import (
     Row, Store, Use, When, children, rows_of,
 )
 from adcompiler.backends.native.passes.element_loops import Storage, Touched
-from adcompiler.backends.native.passes.innermost import is_of_floats
+from adcompiler.backends.native.passes.inner_loops import is_of_floats
 from adcompiler.backends.native.reading import bound_by, elements_of, names_in
 from adcompiler.support.structs import dataclass
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from adcompiler.backends.native.loops import LoopFunction
 from adcompiler.backends.native.passes.copies import without_copies
-from adcompiler.backends.native.passes.innermost import with_tight_loops
+from adcompiler.backends.native.passes.inner_loops import with_tight_loops
 from adcompiler.backends.native.passes.loop_fusion import with_merged_loops
 from adcompiler.backends.native.passes.overwritten import without_overwritten
-from adcompiler.backends.native.passes.pieces import with_pieces_in_place
+from adcompiler.backends.native.passes.concatenation_in_place import with_pieces_in_place
 from adcompiler.backends.native.passes.row_fusion import with_rows_together
-from adcompiler.backends.native.passes.turned import with_turned_products
+from adcompiler.backends.native.passes.transpose_folding import with_turned_products
 from adcompiler.backends.native.writer import Writer
 
 Pass = Callable[[Writer, LoopFunction], LoopFunction]
