@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Rhs, Slice, Star, Update, unstar
@@ -15,9 +15,6 @@ from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.typed import extents
 from adcompiler.typed.extents import ONE, Extent, Shape
 
-if TYPE_CHECKING:
-    from adcompiler.typed.shapes import Shapes
-
 Found = Sequence[Extent | None] | None
 Options = Mapping[str | None, Atom]
 
@@ -25,7 +22,19 @@ WITHOUT_EFFECT = frozenset({"dtype", "order", "copy"})
 """Options of functions that leave the shape of the result as it is."""
 
 
-def shape_of_result(of: Shapes, rhs: Rhs, type_: t.Array) -> Found:
+class Known(Protocol):
+    """What is known of values: the table ``Shapes``, as far as it is asked here."""
+
+    def type(self, atom: Atom) -> t.Type: ...
+    def definition(self, atom: Atom) -> Rhs | None: ...
+    def elements(self, atom: Atom) -> tuple[Atom, ...] | None: ...
+    def shape(self, atom: Atom) -> Shape: ...
+    def extent(self, atom: Atom) -> Extent | None: ...
+    def extents_of(self, atom: Atom) -> list[Extent | None] | None: ...
+    def is_natural(self, number: Extent) -> bool: ...
+
+
+def shape_of_result(of: Known, rhs: Rhs, type_: t.Array) -> Found:
     """Return the shape of the array of type ``type_`` that an expression gives."""
     match rhs:
         case Item(obj, index) if isinstance(of.type(obj), t.Array):
@@ -44,7 +53,7 @@ def shape_of_result(of: Shapes, rhs: Rhs, type_: t.Array) -> Found:
 
 
 def shape_of_call(
-    of: Shapes, function: Any, args: Sequence[Atom], kwargs: Options, type_: t.Array
+    of: Known, function: Any, args: Sequence[Atom], kwargs: Options, type_: t.Array
 ) -> Found:
     """Return the shape of what a function gives."""
     known = REGISTRY.facts(function)
@@ -107,7 +116,7 @@ def widened(shape: Shape, axis: Any) -> Found:
     return (*shape[:at], ONE, *shape[at:])
 
 
-def sizes(of: Shapes, atom: Atom) -> Found:
+def sizes(of: Known, atom: Atom) -> Found:
     """Return the shape that an argument asks for, which none of its items can fail to give."""
     found = of.extents_of(atom)
     return None if found is None else [
@@ -117,12 +126,12 @@ def sizes(of: Shapes, atom: Atom) -> Found:
 # -- functions by what they mean -----------------------------------------------------------------
 
 
-def made(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def made(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``zeros(shape)`` and its like."""
     return sizes(of, args[0])
 
 
-def reshaped(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def reshaped(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``reshape(x, shape)``, where -1 stands for what is left."""
     if len(args) != 2:
         return None
@@ -131,13 +140,13 @@ def reshaped(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
         extent if extent is not None and extent.never_negative() else None for extent in found]
 
 
-def flattened(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def flattened(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``ravel(x)``."""
     shape = of.shape(args[0])
     return shape if len(shape) == 1 else None
 
 
-def turned(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def turned(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``transpose(x, axes)``."""
     shape = of.shape(args[0])
     if len(args) == 1:
@@ -150,7 +159,7 @@ def turned(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     return [shape[i] for i in order]
 
 
-def multiplied(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def multiplied(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of a product of matrices and vectors."""
     if len(args) != 2:
         return None
@@ -162,7 +171,7 @@ def multiplied(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     return (*extents.broadcast((a[:-2], b[:-2])), *rows, *columns)
 
 
-def dotted(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def dotted(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``dot(a, b)``."""
     shapes = list(map(of.shape, args))
     if len(shapes) == 2 and not all(shapes):
@@ -170,13 +179,13 @@ def dotted(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     return multiplied(of, args, kwargs) if all(len(shape) <= 2 for shape in shapes) else None
 
 
-def outer(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def outer(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of the outer product of two vectors."""
     shapes = list(map(of.shape, args))
     return tuple(shape[0] for shape in shapes) if all(len(s) == 1 for s in shapes) else None
 
 
-def joined(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def joined(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``concatenate(arrays, axis)``."""
     parts, axis = of.elements(args[0]), option(args, kwargs, "axis", 1, 0)
     if len(args) > 2 or not parts or kwargs.keys() - {"axis", "dtype"}:
@@ -187,7 +196,7 @@ def joined(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     return along(shapes, axis % len(shapes[0]))
 
 
-def stacked(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def stacked(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``stack(arrays, axis)``."""
     parts, axis = of.elements(args[0]), option(args, kwargs, "axis", 1, 0)
     if len(args) > 2 or not parts or kwargs.keys() - {"axis", "dtype"} or type(axis) is not int:
@@ -197,22 +206,22 @@ def stacked(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     return (*shape[:at], extents.number(len(parts)), *shape[at:])
 
 
-def in_rows(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def in_rows(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``vstack(arrays)``, of vectors as rows or of matrices."""
     return side_by_side(of, args, 0, 0)
 
 
-def in_a_row(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def in_a_row(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``hstack(arrays)``."""
     return side_by_side(of, args, 1, None)
 
 
-def in_columns(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def in_columns(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``column_stack(arrays)``, of vectors as columns or of matrices."""
     return side_by_side(of, args, 1, 1)
 
 
-def side_by_side(of: Shapes, args: Sequence[Atom], axis: int, new: int | None) -> Found:
+def side_by_side(of: Known, args: Sequence[Atom], axis: int, new: int | None) -> Found:
     """Return the shape of arrays along an axis; vectors are given a ``new`` one if it says so."""
     shapes = [of.shape(part) for part in of.elements(args[0]) or ()]
     if len(args) > 1 or not shapes or len(set(map(len, shapes))) != 1 or not shapes[0]:
@@ -230,13 +239,13 @@ def along(shapes: Sequence[Shape], axis: int) -> Shape:
     return (*shapes[0][:axis], total, *shapes[0][axis + 1 :])
 
 
-def solved(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def solved(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``solve(a, b)`` of one matrix."""
     matrix, right = map(of.shape, args[:2])
     return right if len(matrix) == 2 and len(right) in (1, 2) else None
 
 
-def summed(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def summed(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``einsum(subscripts, *arrays)`` without an ellipsis."""
     text = args[0].value if isinstance(args[0], Const) else None
     if not isinstance(text, str) or "." in text:
@@ -256,13 +265,13 @@ def summed(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     return [extents.met(met[letter]) for letter in right] if met.keys() >= set(right) else None
 
 
-def square(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def square(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``eye(n)``."""
     size = of.extent(args[0])
     return None if size is None or len(args) > 1 else (extents.cut_off(size),) * 2
 
 
-def on_diagonal(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def on_diagonal(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``diag(x)``, of a vector or a matrix."""
     shape = of.shape(args[0])
     if len(args) != 1 or not shape:
@@ -270,7 +279,7 @@ def on_diagonal(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     return shape * 2 if len(shape) == 1 else (extents.least(*shape),)
 
 
-def differences(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def differences(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``diff(x, axis=axis)``."""
     shape, axis = of.shape(args[0]), option(args, kwargs, "axis", 2, -1)
     if len(args) > 1 or kwargs.keys() - {"axis"} or type(axis) is not int or not shape:
@@ -279,7 +288,7 @@ def differences(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     return (*shape[:at], extents.cut_off(shape[at].plus(ONE, -1)), *shape[at + 1 :])
 
 
-def spaced(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def spaced(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``linspace(first, last, count)`` between numbers."""
     if len(args) != 3 or any(of.shape(end) for end in args[:2]):
         return None
@@ -287,14 +296,14 @@ def spaced(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
     return None if size is None else (extents.cut_off(size),)
 
 
-def as_array(of: Shapes, args: Sequence[Atom], kwargs: Options) -> Found:
+def as_array(of: Known, args: Sequence[Atom], kwargs: Options) -> Found:
     """Return the shape of ``array(x)``: of an array, or of lists of numbers or arrays."""
     if isinstance(of.type(args[0]), t.Array):
         return of.shape(args[0])
     return of_items(of, args[0]) if len(args) == 1 else None
 
 
-def of_items(of: Shapes, atom: Atom) -> Found:
+def of_items(of: Known, atom: Atom) -> Found:
     """Return the shape of the array that a value becomes: a number, an array, or a list of them."""
     if isinstance(of.type(atom), (t.Scalar, t.Array)):
         return of.shape(atom)
@@ -333,7 +342,7 @@ def combined(means: str | None, a: Extent | None, b: Extent | None) -> Extent | 
 # -- parts of arrays -----------------------------------------------------------------------------
 
 
-def shape_of_part(of: Shapes, shape: Shape, index: Atom) -> Found:
+def shape_of_part(of: Known, shape: Shape, index: Atom) -> Found:
     """Return the shape of ``x[index]``, for an array of shape ``shape``."""
     items = of.elements(index) if isinstance(of.type(index), t.Tuple) or (
         isinstance(index, Const) and isinstance(index.value, tuple)) else (index,)
@@ -367,7 +376,7 @@ def shape_of_part(of: Shapes, shape: Shape, index: Atom) -> Found:
     return [*found, *left]
 
 
-def kind_of_index(of: Shapes, item: Atom) -> str | None:
+def kind_of_index(of: Known, item: Atom) -> str | None:
     """Return what a subscript does to an axis, None if that is not known."""
     value = item.value if isinstance(item, Const) else ...
     if isinstance(item, Const) and value in (None, ...):
@@ -382,7 +391,7 @@ def kind_of_index(of: Shapes, item: Atom) -> str | None:
     return "cut" if isinstance(of.definition(item), Slice) else None
 
 
-def cut(of: Shapes, extent: Extent, item: Atom) -> Extent | None:
+def cut(of: Known, extent: Extent, item: Atom) -> Extent | None:
     """Return the extent of an axis cut out by a slice."""
     made = of.definition(item)
     if isinstance(made, Slice):
