@@ -46,7 +46,9 @@ CASTS = {
     **dict.fromkeys((f"scipy.special.{name}" for name in (
         "inv_boxcox", "inv_boxcox1p", "itstruve0", "it2struve0", "itmodstruve0",
     )), MIXED),
-    **dict.fromkeys((f"scipy.special.{name}" for name in ("betaincc", "chdtrc")), SHAPES),
+    **dict.fromkeys((f"scipy.special.{name}" for name in (
+        "betaincc", "betaincinv", "betainccinv", "chdtrc", "gammaincinv", "gammainccinv",
+    )), SHAPES),
 }
 """Rules whose pullback casts an array, and why."""
 
