@@ -42,7 +42,7 @@ from adcompiler.infer.calls.libraries import (
 from adcompiler.infer.calls.method_calls import call_method, call_object_method, in_one_tuple
 from adcompiler.infer.calls.opening import call_closure, call_python
 from adcompiler.infer.calls.operator_methods import (
-    call_operator, iterated, method_of, runs_over,
+    call_operator, iterated, keys_of, method_of, runs_over,
 )
 from adcompiler.infer.calls.out_arguments import store_result, writes_elsewhere
 from adcompiler.infer.calls.own_iterators import run_over
@@ -256,10 +256,13 @@ def run_through(s: Operations, value: Any, args: list[Atom], origin: Origin) -> 
             value in (min, max) and len(args) > 1
         )
         to_its_end = REGISTRY.facts(value).exhausts is True
-        return args if whole else [
+        if whole:
+            return args
+        args = [
             arg if isinstance(arg, Star) or is_array_of_its_own(s.unit, value, arg)
             else run_over(s, arg, origin, to_its_end) for arg in args
         ]
+        return [keys_of(s, arg, origin) for arg in args] if REGISTRY.has_rules(value) else args
     return args
 
 

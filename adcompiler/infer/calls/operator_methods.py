@@ -11,7 +11,7 @@ from typing import Any
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Var
+from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, Var
 from adcompiler.ir.operators import BINARY, COMPARISONS, UNARY
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import check_items, dict_keys
@@ -111,9 +111,8 @@ def runs_over(function: Callable[..., Any]) -> bool:
 def iterated(s: Operations, atom: Atom, origin: Origin) -> Atom:
     """Return what running over ``atom`` runs over: what ``__iter__`` gives, the keys of a dict."""
     type_ = s.unit.type(atom)
-    if isinstance(type_, t.Dict):
-        return s.call(Const(dict_keys), [atom], {}, origin, "keys") if type_.keys is None else (
-            s.pack("tuple", tuple(map(Const, type_.keys)), "keys", origin))
+    if isinstance(type_, t.Dict) and type_.keys is None:
+        return s.call(Const(dict_keys), [atom], {}, origin, "keys")
     if isinstance(type_, t.Unknown) and t.may_vary(type_) and not isinstance(
         s.unit.definition(atom), Call
     ):
@@ -126,6 +125,14 @@ def iterated(s: Operations, atom: Atom, origin: Origin) -> Atom:
         case Call(Const(function), (Var() | Const() as items,)) if function is iter:
             return items
     return result
+
+
+def keys_of(s: Operations, arg: Atom | Star, origin: Origin) -> Atom | Star:
+    """Return the keys of a dict that a rule runs over, where they are known; else the argument."""
+    type_ = None if isinstance(arg, Star) else s.unit.type(arg)
+    if not isinstance(type_, t.Dict) or type_.keys is None:
+        return arg
+    return s.pack("tuple", tuple(map(Const, type_.keys)), "keys", origin)
 
 
 def next_of_own(s: Operations, atom: Atom, origin: Origin, name: str) -> Atom | None:
