@@ -47,7 +47,8 @@ CASTS = {
         "inv_boxcox", "inv_boxcox1p", "itstruve0", "it2struve0", "itmodstruve0",
     )), MIXED),
     **dict.fromkeys((f"scipy.special.{name}" for name in (
-        "betaincc", "betaincinv", "betainccinv", "chdtrc", "gammaincinv", "gammainccinv",
+        "betainc", "betaincc", "betaincinv", "betainccinv", "chdtrc", "chdtri", "gammainc",
+        "gammaincinv", "gammainccinv",
     )), SHAPES),
 }
 """Rules whose pullback casts an array, and why."""

@@ -189,7 +189,7 @@ def variance_slope(a: Any, slope: Any, ddof: Any, axis: Any, where: Any, mean: A
         count = np.size(a)
         centred = a - (np.mean(a) if mean is np._NoValue else mean)
     else:
-        count = np.size(a) / max(np.size(slope), 1)
+        count = np.size(a) / np.size(slope) if np.size(slope) else ddof + 1  # of no elements: any
         centred = a - (np.mean(a, axis=axis, keepdims=True) if mean is np._NoValue else mean)
     return like(slope / (count - ddof), slope) * centred
 
