@@ -207,7 +207,9 @@ class Recorded:
 def frozen(value: object) -> Any:
     """Return a value with containers of its own, which nobody changes."""
     parts = {} if isinstance(value, np.ndarray) else children(value)
-    return assembled(value, {key: frozen(part) for key, part in parts.items()}) if parts else value
+    if not parts and not isinstance(value, (list, dict)):  # these may be filled later
+        return value
+    return assembled(value, {key: frozen(part) for key, part in parts.items()})
 
 
 def called(
